@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Text slices, a string builder, interned names, and a hash map keyed by 64-bit values. */
+#ifndef TIRC_BASE_TEXT_H
+#define TIRC_BASE_TEXT_H
+#include "base/heap.h"
+
+/* A borrowed piece of text, not zero-terminated. */
+typedef struct base_text {
+    const char *data;
+    size_t size;
+} base_text;
+base_text base_text_of(const char *string);
+bool base_text_equal(base_text a, base_text b);
+bool base_text_is(base_text a, const char *string);
+uint64_t base_hash(const void *data, size_t size, uint64_t seed);
+uint64_t base_hash_mix(uint64_t a, uint64_t b);
+
+/* Builder: grows in an arena; data is always zero-terminated. */
+typedef struct base_builder {
+    base_arena *arena;
+    char *data;
+    size_t size, capacity;
+} base_builder;
+void base_builder_start(base_builder *builder, base_arena *arena);
+void base_builder_add(base_builder *builder, const char *data, size_t size);
+void base_builder_string(base_builder *builder, const char *string);
+void base_builder_char(base_builder *builder, char c);
+void base_builder_repeat(base_builder *builder, char c, size_t count);
+void base_builder_format(base_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Adds the text as the inside of a JSON string (no quotes added); invalid UTF-8 becomes U+FFFD. */
+void base_builder_json(base_builder *builder, const char *data, size_t size);
+
+/* Interned names: equal text gives the same pointer within one table. */
+typedef struct base_names base_names;
+base_names *base_names_create(base_arena *arena);
+const char *base_name(base_names *names, const char *data, size_t size);
+const char *base_name_of(base_names *names, const char *string);
+
+/* Map from a 64-bit key (an integer or a pointer) to a pointer. Arena memory, insertion only, keys unique. */
+typedef struct base_map base_map;
+base_map *base_map_create(base_arena *arena);
+void base_map_set(base_map *map, uint64_t key, void *value);
+void *base_map_get(const base_map *map, uint64_t key); /* NULL when absent */
+size_t base_map_count(const base_map *map);
+#define BASE_KEY(pointer) ((uint64_t)(uintptr_t)(pointer))
+#endif

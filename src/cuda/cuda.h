@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Flat IR to CUDA C++ text. Knows nothing of PTX. */
+#ifndef TIRC_CUDA_CUDA_H
+#define TIRC_CUDA_CUDA_H
+#include "lower/lower.h"
+
+typedef struct cuda_options {
+    bool line_directives; /* #line to the script */
+} cuda_options;
+/* Appends a complete translation unit: headers, helpers used, kernels. False when there were errors. */
+bool cuda_print(const lower_result *lowered, const cuda_options *options, base_builder *out);
+#endif

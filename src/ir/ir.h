@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The IR: types, immutable interned expressions, a mutable statement tree, functions.
+ *
+ * Two forms share these types. The tensor form is what scripts build: LOAD, ADDRESS and STORE name a tensor
+ * and one index per axis; views are DECL statements. The flat form is what the CUDA and PTX writers read:
+ * every access is POINTER_LOAD / POINTER_STORE on a base pointer (DATA of a parameter or an allocation, or a
+ * pointer variable) with one scalar index, and no DECL remains. ir_verify checks the form it is told.
+ *
+ * Expressions are hash-consed in the module: equal structure = equal pointer. Sharing is not evaluation: an
+ * expression that reads memory is a description, evaluated where its statement stands. Spans sit on
+ * statements. Knows nothing of scripts, passes or back ends. */
+#ifndef TIRC_IR_IR_H
+#define TIRC_IR_IR_H
+#include "base/diagnostic.h"
+#include "layout/layout.h"
+#include "num/dtype.h"
+
+typedef enum ir_scope {
+    IR_SCOPE_GLOBAL,
+    IR_SCOPE_SHARED,
+    IR_SCOPE_SHARED_DYN,
+    IR_SCOPE_LOCAL,
+    IR_SCOPE_TMEM
+} ir_scope;
+const char *ir_scope_name(ir_scope scope); /* "global" "shared" "shared.dyn" "local" "tmem" */
+
+typedef enum ir_type_kind { IR_TYPE_VOID, IR_TYPE_PRIM, IR_TYPE_POINTER, IR_TYPE_STRING } ir_type_kind;
+/* A value type, passed by value. PRIM: dtype x lanes. POINTER: to dtype (NONE = untyped) x lanes in scope. */
+typedef struct ir_type {
+    uint8_t kind, dtype, scope;
+    uint16_t lanes;
+} ir_type;
+ir_type ir_type_prim(num_dtype dtype, unsigned lanes);
+ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope);
+bool ir_type_equal(ir_type a, ir_type b);
+bool ir_type_is_integer(ir_type type); /* PRIM of integer dtype, any lanes */
+bool ir_type_is_float(ir_type type);
+bool ir_type_is_bool(ir_type type);
+ir_type ir_type_scalar(ir_type type); /* lanes 1 */
+/* "int32", "float32x4", "handle", "float32*global" */
+void ir_type_print(ir_type type, base_builder *out);
+
+typedef enum ir_op {
+#define IR_OP(enumerator, name, arguments, flags, text) enumerator,
+#include "ir/ir_ops.def"
+#undef IR_OP
+    IR_OP_COUNT
+} ir_op;
+
+enum ir_op_flags {
+    IR_FLAG_PURE = 1,
+    IR_FLAG_FOLD = 2,
+    IR_FLAG_READS = 4,
+    IR_FLAG_WRITES = 8,
+    IR_FLAG_SYNC = 16,
+    IR_FLAG_EXACT = 32,
+    IR_FLAG_BOUNDED = 64,
+    IR_FLAG_ORDER_FREE = 128,
+    IR_FLAG_DIVERGENT = 256
+};
+typedef struct ir_op_info {
+    const char *enumerator, *name, *text;
+    int arguments;
+    unsigned flags;
+} ir_op_info;
+const ir_op_info *ir_op_information(ir_op op);
+
+typedef struct ir_expr ir_expr;
+typedef struct ir_var ir_var;
+typedef struct ir_tensor ir_tensor;
+typedef struct ir_stmt ir_stmt;
+typedef struct ir_function ir_function;
+typedef struct ir_module ir_module;
+
+struct ir_expr {
+    ir_op op;
+    ir_type type;
+    uint32_t id; /* dense within the module, in order of creation: children have smaller ids */
+    uint32_t count;
+    const ir_expr *const *args;
+    union {
+        int64_t integer;         /* INT, LANE, THREAD_IDX ... */
+        double real;             /* FLOAT */
+        const char *string;      /* STRING */
+        const ir_var *var;       /* VAR, REGISTER */
+        const ir_tensor *tensor; /* LOAD, ADDRESS, DATA */
+        const ir_expr *origin; /* POINTER_LOAD, POINTER_ADDRESS: the LOAD or ADDRESS it came from, or NULL */
+    } at;
+};
+
+typedef enum ir_var_kind {
+    IR_VAR_PARAMETER, /* scalar parameter of the kernel, and the sizes that tensor parameters bring */
+    IR_VAR_LET,
+    IR_VAR_LOOP,
+    IR_VAR_REGISTER /* mutable; assigned by IR_STMT_ASSIGN; only after lowering */
+} ir_var_kind;
+struct ir_var {
+    const char *name; /* as the author wrote it; not unique */
+    ir_type type;
+    ir_var_kind kind;
+    uint32_t id; /* dense within the module */
+    base_span span;
+};
+
+/* What a tensor is: the same contract for parameters, allocations and views. */
+typedef struct ir_tensor_type {
+    num_dtype dtype;
+    uint16_t lanes; /* element lanes: alloc_local((1,), "float32x4") has 4 */
+    ir_scope scope;
+    uint32_t rank;
+    const ir_expr *const *shape; /* integer expressions over constants and PARAMETER variables */
+    const layout_tile *layout;   /* NULL: dense row-major of the shape */
+    uint32_t align;              /* bytes, power of two; default 64 */
+} ir_tensor_type;
+
+typedef enum ir_tensor_kind { IR_TENSOR_PARAMETER, IR_TENSOR_ALLOCATION, IR_TENSOR_VIEW } ir_tensor_kind;
+struct ir_tensor {
+    const char *name;
+    ir_tensor_type type;
+    ir_tensor_kind kind;
+    bool is_scalar;      /* written as a scalar (x, not x[0]); only for printing: not part of equality */
+    const ir_expr *data; /* VIEW: the pointer it is declared over; else NULL */
+    uint32_t id;         /* dense within the module */
+    base_span span;
+};
+
+typedef enum ir_loop_kind {
+    IR_LOOP_SERIAL,
+    IR_LOOP_UNROLL,     /* expanded by lowering; constant extent */
+    IR_LOOP_VECTORIZED, /* turned into vector accesses where possible, else serial */
+    IR_LOOP_PRAGMA      /* serial, with #pragma unroll [factor] */
+} ir_loop_kind;
+
+typedef enum ir_stmt_kind {
+    IR_STMT_BLOCK,         /* statements in order; a name scope */
+    IR_STMT_LET,           /* var = value */
+    IR_STMT_ALLOCATE,      /* tensor: new storage, alive to the end of the enclosing block */
+    IR_STMT_DECLARE,       /* tensor: a view; no storage (tensor form only) */
+    IR_STMT_STORE,         /* tensor[indices] = value (tensor form only) */
+    IR_STMT_POINTER_STORE, /* base[index] = value (flat form only) */
+    IR_STMT_ASSIGN,        /* register var = value (flat form only) */
+    IR_STMT_IF,
+    IR_STMT_FOR,
+    IR_STMT_WHILE,
+    IR_STMT_BREAK,
+    IR_STMT_CONTINUE,
+    IR_STMT_RETURN,
+    IR_STMT_EVALUATE /* an expression for its effect */
+} ir_stmt_kind;
+
+struct ir_stmt {
+    ir_stmt_kind kind;
+    base_span span;
+    union {
+        struct {
+            BASE_VECTOR(ir_stmt *) body;
+        } block;
+        struct {
+            ir_var *var;
+            const ir_expr *value;
+        } let, assign;
+        struct {
+            ir_tensor *tensor;
+        } allocate, declare;
+        struct {
+            ir_tensor *tensor;
+            uint32_t count;
+            const ir_expr *const *indices;
+            const ir_expr *value;
+        } store;
+        struct {
+            const ir_expr *base, *index, *value; /* index as in POINTER_LOAD, of the value's type */
+            const ir_expr *origin;               /* ADDRESS expression of the element written, or NULL */
+        } pointer_store;
+        struct {
+            const ir_expr *condition;
+            ir_stmt *then_body, *else_body; /* BLOCKs; else_body may be NULL */
+        } branch;
+        struct {
+            ir_var *var;
+            const ir_expr *start, *extent, *step; /* step: positive integer constant */
+            ir_loop_kind kind;
+            int64_t factor; /* PRAGMA: unroll factor; 0: none given */
+            ir_stmt *body;
+        } loop;
+        struct {
+            const ir_expr *condition; /* evaluated before every round */
+            ir_stmt *body;
+        } while_loop;
+        struct {
+            const ir_expr *value;
+        } evaluate;
+    } as;
+};
+
+/* A parameter in signature order: exactly one of tensor and var. */
+typedef struct ir_parameter {
+    const char *name;
+    ir_tensor *tensor;
+    ir_var *var;
+} ir_parameter;
+
+/* How the kernel is launched; expressions over constants and PARAMETER variables. */
+typedef struct ir_launch {
+    bool present;           /* the function has a device entry */
+    const ir_expr *grid[3]; /* never NULL when present */
+    const ir_expr *block[3];
+    const ir_expr *cluster[3];                                        /* NULL: none given */
+    const ir_expr *dynamic_smem_bytes;                                /* as asked for; NULL: none */
+    int64_t min_blocks_per_sm, max_blocks_per_cluster, max_registers; /* 0: not given */
+    bool cooperative;
+    base_span span;
+} ir_launch;
+
+struct ir_function {
+    const char *name;
+    BASE_VECTOR(ir_parameter) parameters;
+    ir_launch launch;
+    ir_stmt *body; /* BLOCK */
+    base_span span;
+    ir_module *module;
+};
+
+struct ir_module {
+    base_arena *arena;
+    base_names *names;
+    base_diagnostics *diagnostics;
+    BASE_VECTOR(ir_function *) functions;
+    struct ir_intern *intern; /* private to ir */
+    uint32_t next_expr, next_var, next_tensor;
+};
+
+/* ---- construction (ir_build.c) ---- */
+ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics);
+ir_function *ir_function_create(ir_module *module, const char *name, base_span span);
+ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_kind kind, base_span span);
+ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor_type *type,
+                            ir_tensor_kind kind, const ir_expr *data, base_span span);
+/* Raw constructor: interns, no folding, no checks (ir_verify checks). */
+const ir_expr *ir_make(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args, uint32_t count);
+const ir_expr *ir_int(ir_module *module, num_dtype dtype, int64_t value);
+const ir_expr *ir_float(ir_module *module, num_dtype dtype, double value);
+const ir_expr *ir_bool(ir_module *module, bool value);
+const ir_expr *ir_string(ir_module *module, const char *string);
+const ir_expr *ir_var_use(ir_module *module, const ir_var *var); /* VAR or REGISTER by kind */
+const ir_expr *ir_query(ir_module *module, ir_op op, int axis);  /* THREAD_IDX ... int32; LANE via ir_lane */
+const ir_expr *ir_lane(ir_module *module, const ir_expr *vector, unsigned lane);
+const ir_expr *ir_load(ir_module *module, const ir_tensor *tensor, const ir_expr *const *indices,
+                       uint32_t count);
+const ir_expr *ir_address(ir_module *module, const ir_tensor *tensor, const ir_expr *const *indices,
+                          uint32_t count);
+const ir_expr *ir_data(ir_module *module, const ir_tensor *tensor);
+const ir_expr *ir_pointer_load(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,
+                               const ir_expr *origin);
+const ir_expr *ir_pointer_address(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,
+                                  const ir_expr *origin);
+/* Folding constructors: constants fold (num semantics), x+0 and x*1 vanish, (x+c1)+c2 joins for integers.
+ * They never change a value on any input. Arguments must already have equal types. */
+const ir_expr *ir_unary(ir_module *module, ir_op op, const ir_expr *a);
+const ir_expr *ir_binary(ir_module *module, ir_op op, const ir_expr *a, const ir_expr *b);
+const ir_expr *ir_select(ir_module *module, ir_op select_or_if_then_else, const ir_expr *condition,
+                         const ir_expr *a, const ir_expr *b);
+const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a);
+/* Same op and attribute over other arguments, folded again where it folds. */
+const ir_expr *ir_rebuild(ir_module *module, const ir_expr *like, const ir_expr *const *args);
+bool ir_is_int(const ir_expr *e, int64_t *value); /* a scalar INT constant */
+/* True when evaluation reads memory or registers, or has an effect. */
+bool ir_expr_reads(const ir_expr *e);
+bool ir_expr_has_effect(const ir_expr *e); /* WRITES or SYNC anywhere inside */
+
+ir_stmt *ir_stmt_create(ir_module *module, ir_stmt_kind kind, base_span span);
+void ir_block_add(ir_module *module, ir_stmt *block, ir_stmt *statement);
+
+/* ---- walking (ir_walk.c) ---- */
+/* Post-order, memoised rewrite of an expression: fn gets an expression whose arguments are already rewritten.
+ */
+typedef const ir_expr *(*ir_rewrite_function)(void *user, const ir_expr *e);
+const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                               base_map *memo);
+/* Calls fn on every expression below e, each once, children first. */
+void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
+/* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may
+ * replace. */
+void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user);
+/* Deep copy of a function into the same module (statements, variables and tensors fresh; names kept). */
+ir_function *ir_function_copy(const ir_function *function);
+
+/* ---- text (ir_print.c, ir_parse.c) ---- */
+void ir_module_print(const ir_module *module, base_builder *out);
+void ir_expr_print(const ir_expr *e, base_builder *out); /* infix, as a person would write it: i * 8 + j */
+/* NULL when there were errors (reported to the module's diagnostics). file is a number in the sources. */
+ir_module *ir_module_parse(base_arena *arena, base_diagnostics *diagnostics, uint32_t file);
+
+/* ---- checking (ir_verify.c, ir_equal.c) ---- */
+typedef enum ir_form { IR_FORM_TENSOR, IR_FORM_FLAT } ir_form;
+/* Reports what is malformed as T03xx; true when well formed. */
+bool ir_verify(const ir_module *module, ir_form form);
+/* Structural equality up to names of variables and tensors, spans and is_scalar; *difference (may be NULL)
+ * gets the place in words. */
+bool ir_function_equal(const ir_function *a, const ir_function *b, base_builder *difference);
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers: encode, decode and round every element type; integer helpers of a given width.
+ * One function per meaning, shared by constant folding, the machine and the tests. */
+#ifndef TIRC_NUM_NUM_H
+#define TIRC_NUM_NUM_H
+#include "num/dtype.h"
+
+/* Rounding of a conversion: nearest even, toward zero, up, down, nearest ties away (PTX .rn .rz .rp .rm
+ * .rna). */
+typedef enum num_rounding { NUM_RN, NUM_RZ, NUM_RP, NUM_RM, NUM_RNA } num_rounding;
+
+/* Value of an encoded float of any float dtype. Exact: every format here is a subset of double. */
+double num_decode(num_dtype dtype, uint64_t bits);
+/* Encodes a double with one rounding. saturate: overflow and infinity give the largest finite value (PTX
+ * .satfinite); otherwise overflow gives infinity where the format has one, else NaN (where it has one, else
+ * the largest finite value). NaN gives the canonical NaN of PTX: 0x7fffffff, 0x7fff, 0x7f ... */
+uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate);
+
+/* Fast forms, used on hot paths; they agree with the general ones on every input. */
+float num_f16_to_f32(uint16_t bits);
+uint16_t num_f32_to_f16(float value); /* RN */
+float num_bf16_to_f32(uint16_t bits);
+uint16_t num_f32_to_bf16(float value); /* RN, NaN 0x7fff */
+
+/* Integers are carried as int64_t holding the sign- or zero-extended value of their dtype. */
+int64_t num_wrap(num_dtype dtype, int64_t value); /* keeps the low bits of the dtype, extended again */
+int64_t num_minimum(num_dtype dtype);             /* smallest value of an integer dtype */
+uint64_t num_maximum(num_dtype dtype);            /* largest value of an integer dtype */
+/* Division. The divisor must not be 0; minimum / -1 wraps. The dtype says signedness. */
+int64_t num_floor_divide(num_dtype dtype, int64_t a, int64_t b);
+int64_t num_floor_modulo(num_dtype dtype, int64_t a, int64_t b);
+int64_t num_truncate_divide(num_dtype dtype, int64_t a, int64_t b);
+int64_t num_truncate_modulo(num_dtype dtype, int64_t a, int64_t b);
+int num_compare(num_dtype dtype, int64_t a, int64_t b); /* -1, 0, 1 */
+
+/* Conversion as PTX cvt and C casts that stay in range do it: float to integer truncates toward zero and
+ * saturates, NaN gives 0 (PTX cvt.rzi); integer to integer wraps. */
+int64_t num_float_to_integer(num_dtype to, double value, num_rounding rounding);
+double num_integer_to_float(num_dtype from, int64_t value, num_dtype to, num_rounding rounding);
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Flat IR (LOWER_FOR_PTX) to a PTX module, with provenance on every memory instruction. */
+#ifndef TIRC_PTX_PTX_BUILD_H
+#define TIRC_PTX_PTX_BUILD_H
+#include "lower/lower.h"
+#include "ptx/ptx.h"
+
+typedef struct ptx_build_options {
+    const char *target; /* "sm_90a"; NULL: sm_90a */
+    bool contract;      /* a * b + c becomes fma (nvcc's default) */
+} ptx_build_options;
+/* NULL when there were errors. Kernel parameters in the order of the plan; names as in the CUDA text. */
+ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_build_options *options);
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The syntax tree of a script: Python's grammar, tiers A and B. Private to script/. Shapes follow Python's
+ * own ast module in names and meaning, so that it can serve as the oracle in tests. */
+#ifndef TIRC_SCRIPT_SCRIPT_AST_H
+#define TIRC_SCRIPT_SCRIPT_AST_H
+#include "script/script.h"
+
+typedef enum script_node_kind {
+    /* expressions */
+    SCRIPT_NAME,      /* text */
+    SCRIPT_INTEGER,   /* integer; text keeps the digits; over 64 bits is an error */
+    SCRIPT_REAL,      /* real */
+    SCRIPT_STRING,    /* text, size: decoded, adjacent literals joined */
+    SCRIPT_FSTRING,   /* items: STRING and FORMATTED */
+    SCRIPT_FORMATTED, /* a: value; text: conversion and spec, "" if none */
+    SCRIPT_TRUE,
+    SCRIPT_FALSE,
+    SCRIPT_NONE,
+    SCRIPT_ELLIPSIS,
+    SCRIPT_TUPLE,
+    SCRIPT_LIST,
+    SCRIPT_SET,       /* items */
+    SCRIPT_DICT,      /* items: key, value, key, value; a NULL key: ** of the value */
+    SCRIPT_ATTRIBUTE, /* a . text */
+    SCRIPT_SUBSCRIPT, /* a [ b ]; b is a TUPLE for several */
+    SCRIPT_SLICE,     /* a : b : c, each may be NULL */
+    SCRIPT_CALL,      /* a ( items ): positional, STARRED, KEYWORD, DOUBLE_STARRED */
+    SCRIPT_KEYWORD,   /* text = a */
+    SCRIPT_STARRED,   /* * a */
+    SCRIPT_DOUBLE_STARRED,
+    SCRIPT_UNARY,       /* op a */
+    SCRIPT_BINARY,      /* a op b */
+    SCRIPT_BOOLEAN,     /* op and/or, items: two or more */
+    SCRIPT_COMPARE,     /* items: operands; ops[i] between items[i] and items[i+1] */
+    SCRIPT_CONDITIONAL, /* a if b else c */
+    SCRIPT_LAMBDA,      /* parameters, a */
+    SCRIPT_LIST_COMPREHENSION,
+    SCRIPT_SET_COMPREHENSION,
+    SCRIPT_GENERATOR,          /* a; items: FOR_CLAUSE */
+    SCRIPT_DICT_COMPREHENSION, /* a: key, b: value; items: FOR_CLAUSE */
+    SCRIPT_FOR_CLAUSE,         /* for a in b; items: if conditions */
+    SCRIPT_NAMED,              /* text := a */
+    /* statements */
+    SCRIPT_EXPRESSION_STATEMENT, /* a */
+    SCRIPT_ASSIGN,               /* items: targets (chained: several); a: value */
+    SCRIPT_ANNOTATED_ASSIGN,     /* a: target, b: annotation, c: value or NULL */
+    SCRIPT_AUGMENTED_ASSIGN,     /* a op= b */
+    SCRIPT_IF,                   /* a; body; orelse */
+    SCRIPT_FOR,                  /* a: target in b; body; orelse */
+    SCRIPT_WHILE,                /* a; body; orelse */
+    SCRIPT_WITH,                 /* items: WITH_ITEM; body */
+    SCRIPT_WITH_ITEM,            /* a as b, b may be NULL */
+    SCRIPT_BREAK,
+    SCRIPT_CONTINUE,
+    SCRIPT_PASS,
+    SCRIPT_RETURN, /* a or NULL */
+    SCRIPT_ASSERT, /* a, b or NULL */
+    SCRIPT_RAISE,  /* a or NULL */
+    SCRIPT_DELETE,
+    SCRIPT_GLOBAL,
+    SCRIPT_NONLOCAL,    /* items */
+    SCRIPT_IMPORT,      /* items: ALIAS */
+    SCRIPT_FROM_IMPORT, /* text: module with leading dots; items: ALIAS; "*" is an ALIAS named * */
+    SCRIPT_ALIAS,       /* text as text2 (NULL: none) */
+    SCRIPT_FUNCTION,    /* text: name; decorators, parameters, b: return annotation or NULL; body */
+    SCRIPT_PARAMETER,   /* text; a: annotation or NULL; b: default or NULL; op: kind */
+    SCRIPT_CLASS,       /* text; decorators; items: bases and keywords; body */
+    SCRIPT_TRY,         /* body only: kept so that the evaluator can name it as unsupported */
+    SCRIPT_UNSUPPORTED, /* text: the construct's name ("yield", "async", "match", ...); reported when reached
+                         */
+    SCRIPT_ERROR        /* a statement that did not parse; already reported */
+} script_node_kind;
+
+typedef enum script_operator {
+    SCRIPT_OP_NONE,
+    SCRIPT_OP_ADD,
+    SCRIPT_OP_SUB,
+    SCRIPT_OP_MUL,
+    SCRIPT_OP_DIV,
+    SCRIPT_OP_FLOORDIV,
+    SCRIPT_OP_MOD,
+    SCRIPT_OP_POW,
+    SCRIPT_OP_MATMUL,
+    SCRIPT_OP_SHL,
+    SCRIPT_OP_SHR,
+    SCRIPT_OP_BITAND,
+    SCRIPT_OP_BITOR,
+    SCRIPT_OP_BITXOR,
+    SCRIPT_OP_POSITIVE,
+    SCRIPT_OP_NEGATIVE,
+    SCRIPT_OP_INVERT,
+    SCRIPT_OP_NOT,
+    SCRIPT_OP_AND,
+    SCRIPT_OP_OR,
+    SCRIPT_OP_EQ,
+    SCRIPT_OP_NE,
+    SCRIPT_OP_LT,
+    SCRIPT_OP_LE,
+    SCRIPT_OP_GT,
+    SCRIPT_OP_GE,
+    SCRIPT_OP_IS,
+    SCRIPT_OP_IS_NOT,
+    SCRIPT_OP_IN,
+    SCRIPT_OP_NOT_IN,
+    /* kinds of PARAMETER */
+    SCRIPT_PARAMETER_PLAIN,
+    SCRIPT_PARAMETER_KEYWORD_ONLY,
+    SCRIPT_PARAMETER_STAR,
+    SCRIPT_PARAMETER_DOUBLE_STAR
+} script_operator;
+const char *script_operator_text(script_operator op); /* "+", "not in" */
+const char *script_node_name(script_node_kind kind);  /* as a person calls it: "a list comprehension" */
+
+typedef struct script_node script_node;
+typedef BASE_VECTOR(script_node *) script_nodes;
+struct script_node {
+    script_node_kind kind;
+    script_operator op;
+    base_span span;      /* whole node */
+    base_span name_span; /* the name or operator inside, where there is one */
+    const char *text, *text2;
+    size_t size; /* of a STRING's text */
+    int64_t integer;
+    double real;
+    script_node *a, *b, *c;
+    script_nodes items, body, orelse, decorators, parameters;
+    script_operator *ops; /* COMPARE: items.count - 1 */
+};
+
+struct script_ast {
+    base_arena *arena;
+    uint32_t file;
+    script_nodes body;
+};
+/* One expression, for -D NAME=EXPR. NULL after errors. */
+script_node *script_parse_expression(base_arena *arena, base_diagnostics *diagnostics, uint32_t file,
+                                     const script_options *options);
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The PTX machine: runs a PTX module on the CPU. Knows nothing of scripts, IR or lowering; findings are raw
+ * data, worded by the layer above. */
+#ifndef TIRC_VM_VM_H
+#define TIRC_VM_VM_H
+#include "ptx/ptx.h"
+
+typedef struct vm_program vm_program; /* a decoded module; immutable after vm_load, shared by runs */
+
+typedef struct vm_kernel_info {
+    const char *name;
+    uint32_t virtual_registers; /* declared, in 32-bit units used */
+    uint32_t allocated_rows;    /* rows of 32 x u32 after allocation */
+    uint64_t shared_bytes, local_bytes, parameter_bytes;
+    uint32_t instructions;
+} vm_kernel_info;
+
+/* Decodes what the entries reach. Reports unsupported instructions as T07xx warnings at their place (they end
+ * a run as incomplete only when executed). NULL on errors. */
+vm_program *vm_load(base_arena *arena, const ptx_module *module);
+bool vm_kernel(const vm_program *program, size_t index, vm_kernel_info *info);
+
+/* A global buffer of the caller, alive during the run. The machine gives it a device address; guards around
+ * it belong to no buffer. */
+typedef struct vm_buffer {
+    const char *name;
+    void *data;
+    uint64_t bytes;
+    uint64_t align; /* of the device address; 0: 256 */
+    bool read_only;
+    uint64_t address; /* out: device address, set by vm_run */
+} vm_buffer;
+
+typedef enum vm_argument_kind { VM_ARGUMENT_BUFFER, VM_ARGUMENT_BYTES } vm_argument_kind;
+typedef struct vm_argument {
+    vm_argument_kind kind;
+    uint32_t buffer;      /* BUFFER: index into buffers; its device address is passed */
+    uint64_t byte_offset; /* BUFFER: added to the address */
+    const void *bytes;    /* BYTES: the parameter's bytes */
+    uint64_t size;
+} vm_argument;
+
+typedef enum vm_schedule { VM_SCHEDULE_EARLY, VM_SCHEDULE_LATE, VM_SCHEDULE_RANDOM } vm_schedule;
+
+typedef struct vm_launch {
+    const char *kernel;                     /* NULL: the only entry */
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */
+    uint64_t dynamic_shared_bytes;
+    const vm_argument *arguments;
+    size_t argument_count;
+    vm_buffer *buffers;
+    size_t buffer_count;
+    uint32_t threads; /* workers; 0: one per core */
+    vm_schedule schedule;
+    uint64_t seed;
+    uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
+    uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
+    uint32_t finding_limit; /* kept findings; 0: 100 */
+    const char *level;      /* "x86-64", "x86-64-v3", "x86-64-v4"; NULL: best, or $TIRC_VM_LEVEL */
+    void (*print)(void *user, const char *text, size_t size); /* printf output, in CTA order; NULL: dropped */
+    void *print_user;
+    /* Called now and then from the calling thread; return false to stop the run (status VM_STOPPED). May be
+     * NULL. */
+    bool (*progress)(void *user, uint64_t ctas_done, uint64_t ctas_total);
+    void *progress_user;
+} vm_launch;
+
+typedef enum vm_status {
+    VM_COMPLETE, /* ran to the end; look at the findings */
+    VM_FAULTED,  /* the machine could not go on: a finding says why */
+    VM_DEADLOCK,
+    VM_STEP_LIMIT,
+    VM_STOPPED,
+    VM_UNSUPPORTED, /* reached an instruction it does not have */
+    VM_NO_MEMORY,
+    VM_BAD_LAUNCH /* a finding says what was wrong */
+} vm_status;
+
+typedef enum vm_finding_kind {
+    VM_FIND_BAD_LAUNCH,
+    VM_FIND_OUT_OF_BOUNDS, /* address in no allocation of the space */
+    VM_FIND_MISALIGNED,
+    VM_FIND_WRITE_READ_ONLY, /* store to const, to a param, or to a read-only buffer */
+    VM_FIND_BAD_SPACE,       /* e.g. ld.shared with an address outside the shared window */
+    VM_FIND_DIVIDE_BY_ZERO,  /* integer; PTX: unspecified value */
+    VM_FIND_ASSERT,
+    VM_FIND_TRAP,
+    VM_FIND_DEADLOCK,
+    VM_FIND_BARRIER_MISMATCH, /* participant counts differ, or not a multiple of the warp size */
+    VM_FIND_COLLECTIVE_LANES, /* a member lane can no longer come; or the executing lane is not in its mask */
+    VM_FIND_SHUFFLE_INACTIVE, /* value read from a lane that does not take part: undefined */
+    VM_FIND_UNINITIALISED,    /* shared or local memory never written (checked build) */
+    VM_FIND_UNSUPPORTED,
+    VM_FIND_STEP_LIMIT,
+    VM_FIND_STACK,    /* call depth or local memory limit */
+    VM_FIND_BAD_CALL, /* indirect call to something that is not a function */
+    VM_FIND_KIND_COUNT
+} vm_finding_kind;
+const char *vm_finding_kind_name(vm_finding_kind kind);
+
+/* One raw finding: where it happened and the numbers. The same kind at the same instruction is merged: count.
+ */
+typedef struct vm_finding {
+    vm_finding_kind kind;
+    const ptx_function *function;
+    const ptx_instruction *instruction; /* NULL when it has no place */
+    uint32_t cta[3], thread[3];         /* first occurrence */
+    uint64_t count;
+    ptx_space space;
+    uint64_t address, size, required; /* access; required alignment or limit */
+    bool is_store;
+    /* the allocation nearest below the address, when there is one */
+    const char *allocation;
+    uint64_t allocation_begin, allocation_bytes;
+    /* logical indices of the origin, evaluated for the first lane; index_known[i] says whether */
+    uint32_t index_count;
+    int64_t index[8];
+    bool index_known[8];
+    const char *text; /* assert or trap message, waiters of a deadlock one per line, name of an instruction */
+} vm_finding;
+
+typedef struct vm_result {
+    vm_status status;
+    size_t finding_count;
+    const vm_finding *findings; /* in a deterministic order */
+    uint64_t findings_dropped;
+    uint64_t warp_instructions, ctas;
+    const char *level;
+    uint32_t threads;
+} vm_result;
+/* Runs to the end. The result lives in the arena. Same launch and seed: same result, whatever threads is. */
+vm_result *vm_run(base_arena *arena, const vm_program *program, vm_launch *launch);
+#endif
