@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tirc: TIRx kernels compiled to CUDA C++ and PTX, and run on the CPU. The one public header.
+ *
+ * Everything hangs on a session: modules, reports and texts made from it live until it is destroyed. Sessions
+ * are independent; two threads may use two sessions at once, one session is used by one thread at a time. No
+ * function ends the process, prints, or touches a global. Problems are data: functions return a status, and
+ * the session's diagnostics say what was wrong and where.
+ *
+ *     tirc_session *s = tirc_session_create(NULL);
+ *     tirc_source source = {.size = sizeof source, .name = "k.py", .text = text, .text_size = length};
+ *     tirc_module *m;
+ *     if (tirc_load(s, &source, &m) == TIRC_OK)
+ *         tirc_emit(m, TIRC_EMIT_CUDA, NULL, tirc_sink_file, stdout);
+ *     else
+ *         tirc_diagnostics_render(s, TIRC_FORMAT_TEXT, false, tirc_sink_file, stderr);
+ *     tirc_session_destroy(s);
+ */
+#ifndef TIRC_H
+#define TIRC_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TIRC_VERSION_MAJOR 0
+#define TIRC_VERSION_MINOR 1
+#define TIRC_VERSION_PATCH 0
+#if defined(__GNUC__)
+#define TIRC_API __attribute__((visibility("default")))
+#else
+#define TIRC_API
+#endif
+
+typedef struct tirc_session tirc_session;
+typedef struct tirc_module tirc_module;
+typedef struct tirc_report tirc_report;
+
+typedef enum tirc_status {
+    TIRC_OK = 0,
+    TIRC_ERROR,      /* the input is wrong: see the diagnostics */
+    TIRC_FINDINGS,   /* the kernel ran and something is wrong with it: see the diagnostics */
+    TIRC_INCOMPLETE, /* a construct or instruction that tirc does not have yet, or a limit was reached */
+    TIRC_USAGE,      /* the call itself is wrong: a NULL, an unknown name, a bad option */
+    TIRC_NO_MEMORY,
+    TIRC_BUG /* tirc contradicts itself; please report the diagnostics */
+} tirc_status;
+TIRC_API const char *tirc_status_name(tirc_status status);
+TIRC_API const char *tirc_version(void);
+
+/* ---- sessions ---- */
+/* Structures that may grow start with their own size, so that older callers keep working; zero the rest. */
+typedef struct tirc_options {
+    size_t size;
+    size_t memory_limit; /* bytes for everything but the caller's tensors; 0: 4 GiB */
+    /* Allocator hook; NULL: malloc. new_size 0 frees; exact old sizes are given. */
+    void *(*allocate)(void *user, void *old, size_t old_size, size_t new_size);
+    void *allocate_user;
+} tirc_options;
+/* NULL options: defaults. NULL: no memory. */
+TIRC_API tirc_session *tirc_session_create(const tirc_options *options);
+TIRC_API void tirc_session_destroy(tirc_session *session);        /* NULL is fine */
+TIRC_API size_t tirc_session_memory(const tirc_session *session); /* peak bytes */
+
+/* ---- input ---- */
+typedef enum tirc_kind { TIRC_KIND_AUTO, TIRC_KIND_SCRIPT, TIRC_KIND_IR, TIRC_KIND_PTX } tirc_kind;
+typedef struct tirc_define {
+    const char *name, *text; /* NAME and a compile-time expression */
+} tirc_define;
+typedef struct tirc_source {
+    size_t size;
+    const char *name; /* for messages; its ending chooses the kind under AUTO: .tir .ptx, else a script */
+    const char *text; /* need not be zero-terminated; copied */
+    size_t text_size;
+    tirc_kind kind;
+    const char *entry; /* function to keep; NULL: all */
+    const tirc_define *defines;
+    size_t define_count;
+} tirc_source;
+/* Reads, evaluates and verifies. *module is set on TIRC_OK only; it belongs to the session. */
+TIRC_API tirc_status tirc_load(tirc_session *session, const tirc_source *source, tirc_module **module);
+/* Where text goes; false stops the output. */
+typedef bool (*tirc_sink)(void *user, const char *data, size_t size);
+TIRC_API bool tirc_sink_file(void *file, const char *data, size_t size); /* user: a FILE * */
+/* Canonical text of a script, comments kept. */
+TIRC_API tirc_status tirc_format_script(tirc_session *session, const tirc_source *source, tirc_sink sink,
+                                        void *user);
+/* Syntax tree of a script, one node a line. Works on scripts with errors too (status TIRC_ERROR). */
+TIRC_API tirc_status tirc_dump_script(tirc_session *session, const tirc_source *source, tirc_sink sink,
+                                      void *user);
+
+/* ---- what a module holds ---- */
+typedef struct tirc_parameter {
+    const char *name;
+    bool is_tensor;
+    const char *dtype;    /* "float32"; of the element for tensors; NULL for PTX parameters */
+    uint32_t rank;        /* tensors */
+    const int64_t *shape; /* -1: bound at launch */
+    uint64_t bytes;       /* of a scalar parameter, or of a PTX parameter */
+    bool is_size;         /* a scalar that the shapes of tensor arguments determine */
+} tirc_parameter;
+typedef struct tirc_kernel {
+    const char *name;
+    size_t parameter_count;
+    const tirc_parameter *parameters; /* in the order of the emitted signature */
+    bool has_launch;                  /* grid and block are part of the kernel */
+} tirc_kernel;
+TIRC_API size_t tirc_kernel_count(const tirc_module *module);
+/* Borrowed from the module; NULL when index is out of range. */
+TIRC_API const tirc_kernel *tirc_kernel_at(const tirc_module *module, size_t index);
+
+/* ---- output ---- */
+typedef enum tirc_emit_format {
+    TIRC_EMIT_CUDA,
+    TIRC_EMIT_PTX,
+    TIRC_EMIT_IR,   /* tensor form, .tir */
+    TIRC_EMIT_FLAT, /* flat form as the PTX writer reads it */
+    TIRC_EMIT_PLAN, /* launch plan, as a table */
+    TIRC_EMIT_PLAN_JSON
+} tirc_emit_format;
+typedef struct tirc_emit_options {
+    size_t size;
+    const char *target;     /* "sm_90a"; NULL: sm_90a */
+    bool no_contract;       /* keep a * b + c as two roundings in PTX */
+    bool sorted_parameters; /* the reference's order of kernel parameters */
+    bool lines;             /* #line and .loc */
+    const char *skip;       /* optimise passes to leave out, comma-separated */
+    const char *dump_after; /* pass whose result is written instead; "all" */
+} tirc_emit_options;
+/* The text goes to the sink in one or more pieces, and only when all of it could be made. */
+TIRC_API tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_emit_options *options,
+                               tirc_sink sink, void *user);
+
+/* ---- running on the CPU ---- */
+typedef struct tirc_argument {
+    const char *name; /* of the parameter */
+    void *data;       /* elements in C order, little-endian, sub-byte types packed low first; or one scalar */
+    const char *dtype; /* as in tirc_parameter; NULL: not checked */
+    uint32_t rank;     /* with shape NULL: shape not checked (bytes bounds the access) */
+    const int64_t *shape;
+    uint64_t bytes; /* size of data */
+    bool is_scalar;
+} tirc_argument;
+typedef enum tirc_schedule { TIRC_SCHEDULE_EARLY, TIRC_SCHEDULE_LATE, TIRC_SCHEDULE_RANDOM } tirc_schedule;
+typedef struct tirc_launch {
+    size_t size;
+    const char *kernel; /* NULL: the only one */
+    const tirc_argument *arguments;
+    size_t argument_count;
+    uint32_t grid[3], block[3];    /* grid[0] or block[0] 0: as the kernel says; needed when it does not */
+    uint64_t dynamic_shared_bytes; /* 0: as planned */
+    uint32_t threads;              /* 0: one per core; results do not depend on it */
+    tirc_schedule schedule;
+    uint64_t seed;
+    uint64_t step_limit; /* warp instructions; 0: 10^12 */
+    bool no_contract;
+    const char *skip;  /* optimise passes to leave out */
+    const char *level; /* "x86-64" "x86-64-v3" "x86-64-v4"; NULL: best */
+    tirc_sink print;   /* the kernel's printf; NULL: dropped */
+    void *print_user;
+    bool (*progress)(void *user, uint64_t done, uint64_t total); /* false stops the run */
+    void *progress_user;
+} tirc_launch;
+/* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
+ * diagnostics of the session. TIRC_OK: ran to the end without findings. */
+TIRC_API tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report **report);
+
+typedef struct tirc_statistics {
+    uint64_t ctas, warp_instructions;
+    uint32_t threads, allocated_rows, virtual_registers;
+    uint64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    double seconds;     /* in the machine alone */
+    const char *level;  /* "x86-64-v4" */
+    size_t local_count; /* local tensors of a script */
+} tirc_statistics;
+typedef struct tirc_local {
+    const char *name;
+    bool in_registers;
+    const char *reason;
+} tirc_local;
+TIRC_API void tirc_report_statistics(const tirc_report *report, tirc_statistics *statistics);
+TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *local);
+/* Virtual and allocated register counts of a kernel, without running it. */
+TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
+
+/* ---- diagnostics ---- */
+typedef struct tirc_diagnostic {
+    const char *severity; /* "error" "warning" "note" */
+    const char *code;     /* "T0123" */
+    const char *file;
+    uint32_t line, column;   /* from 1; 0: no place */
+    const char *text, *help; /* help may be NULL */
+} tirc_diagnostic;
+TIRC_API size_t tirc_diagnostic_count(const tirc_session *session);
+TIRC_API bool tirc_diagnostic_at(const tirc_session *session, size_t index, tirc_diagnostic *diagnostic);
+typedef enum tirc_format {
+    TIRC_FORMAT_TEXT,
+    TIRC_FORMAT_LINE,
+    TIRC_FORMAT_JSON,
+    TIRC_FORMAT_SARIF
+} tirc_format;
+TIRC_API void tirc_diagnostics_render(const tirc_session *session, tirc_format format, bool colour,
+                                      tirc_sink sink, void *user);
+/* Adds one of the caller's own, so that a tool prints everything the same way. help may be NULL. */
+TIRC_API void tirc_diagnostic_add(tirc_session *session, bool is_error, const char *code, const char *text,
+                                  const char *help);
+/* Title and explanation of a code; false when unknown. */
+TIRC_API bool tirc_explain(const char *code, const char **title, const char **explanation);
+TIRC_API const char *tirc_code_at(size_t index); /* every code, sorted; NULL at the end */
+
+/* ---- words of the language, passes, levels: for help and docs ---- */
+TIRC_API const char *tirc_word_at(size_t index, const char **signature, const char **summary);
+TIRC_API const char *tirc_pass_at(size_t index, const char **summary);
+TIRC_API const char *tirc_level(void); /* the machine level this processor would use */
+
+/* ---- numbers ---- */
+typedef struct tirc_dtype {
+    const char *name;
+    uint32_t bits;
+    char kind; /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float */
+} tirc_dtype;
+TIRC_API bool tirc_dtype_find(const char *name, tirc_dtype *dtype);
+/* One element from its bits. Integers come through double here; use the bits for 64-bit values. */
+TIRC_API double tirc_dtype_decode(const char *dtype, uint64_t bits);
+TIRC_API uint64_t tirc_dtype_encode(const char *dtype, double value); /* nearest even; integers saturate */
+
+/* ---- arrays: .npy and .npz files, generated inputs, comparison ---- */
+/* Convention for types that NumPy lacks: a .npy of |V1 or <V2 (as ml_dtypes writes them) or of unsigned
+ * integers of the same width holds the bits; the tensor parameter's dtype says which type it is. Arrays of
+ * such types are written as |V1 and <V2; sub-byte types as |u1 with one element a byte. */
+#define TIRC_RANK_MAX 16
+typedef struct tirc_array {
+    const char *dtype;
+    uint32_t rank;
+    int64_t shape[TIRC_RANK_MAX];
+    uint64_t count, bytes;
+    void *data; /* the session's memory; 64-byte aligned */
+} tirc_array;
+/* dtype NULL: whatever the file says; shape NULL: any. A mismatch is a diagnostic with both. Of shape, -1
+ * matches anything. path may name a member of an .npz: "file.npz:member"; a sole member needs no name. */
+TIRC_API tirc_status tirc_array_read(tirc_session *session, const char *path, const char *dtype,
+                                     uint32_t rank, const int64_t *shape, tirc_array *array);
+/* Written to a temporary file beside and renamed, so that no half file is left. An .npz gets one stored
+ * member. */
+TIRC_API tirc_status tirc_array_write(tirc_session *session, const char *path, const tirc_array *array);
+/* spec: "zeros" "ones" "arange" "randn[:SEED]" "rand[:SEED]" "randint:LOW:HIGH[:SEED]" or a number. */
+TIRC_API tirc_status tirc_array_make(tirc_session *session, const char *spec, const char *dtype,
+                                     uint32_t rank, const int64_t *shape, tirc_array *array);
+TIRC_API double tirc_array_value(const tirc_array *array, uint64_t index);
+typedef struct tirc_comparison {
+    uint64_t count, different; /* elements with |a - b| > atol + rtol * |b|; NaN equals only NaN */
+    double max_absolute, max_relative;
+    uint64_t first, worst; /* flat index of the first difference, and of the largest one */
+    double first_actual, first_expected, worst_actual, worst_expected;
+} tirc_comparison;
+TIRC_API tirc_status tirc_array_compare(tirc_session *session, const tirc_array *actual,
+                                        const tirc_array *expected, double rtol, double atol,
+                                        tirc_comparison *comparison);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
