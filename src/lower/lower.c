@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pass list and the loop that runs it. Must not know what any pass does. */
+#include "lower/lower_internal.h"
+#include <string.h>
+
+enum { FOR_CUDA = 1, FOR_PTX = 2, FOR_ALL = 3 };
+
+typedef struct pass_row {
+    const char *name;
+    lower_pass_run run;
+    unsigned goals;
+    ir_form form; /* of the result */
+    const char *summary;
+} pass_row;
+
+/* clang-format off */
+static const pass_row passes[] = {
+    {"lower_shared", lower_shared, FOR_ALL, IR_FORM_TENSOR, "one dynamic arena; shared allocations leave nested blocks"},
+    {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},
+    {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},
+    {"lower_views", lower_views, FOR_ALL, IR_FORM_TENSOR, "views name the root's pointer or a pointer variable"},
+    {"lower_vectors", lower_vectors, FOR_ALL, IR_FORM_TENSOR, "vector values are whole accesses or lists of scalars"},
+    {"lower_layouts", lower_layouts, FOR_ALL, IR_FORM_FLAT, "layouts become index arithmetic; views and axes are gone"},
+    {"lower_packed", lower_packed, FOR_ALL, IR_FORM_FLAT, "4-bit elements become halves of bytes"},
+    {"lower_division", lower_division, FOR_ALL, IR_FORM_FLAT, "floor division where truncation or shifts do the same"},
+    {"lower_dead", lower_dead, FOR_ALL, IR_FORM_FLAT, "bindings and scalars that nobody reads are gone"},
+    {"lower_launch", lower_launch, FOR_ALL, IR_FORM_FLAT, "shared memory map, bytes, local tensors: the launch plan"},
+    {"lower_lazy", lower_lazy, FOR_PTX, IR_FORM_FLAT, "lazy operands that read memory become branches"},
+    /* optimise_* passes stand here: FOR_PTX, IR_FORM_FLAT, each may be skipped by name. */
+};
+/* clang-format on */
+enum { PASS_COUNT = sizeof(passes) / sizeof(passes[0]) };
+
+const char *lower_pass(size_t index, const char **summary) {
+    if (index >= PASS_COUNT)
+        return NULL;
+    if (summary)
+        *summary = passes[index].summary;
+    return passes[index].name;
+}
+
+/* True when the comma-separated list names the pass. */
+static bool is_listed(const char *list, const char *name) {
+    size_t size = strlen(name);
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        if (length == size && !memcmp(list, name, size))
+            return true;
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+static bool is_skipped(const lower_options *options, const char *name) {
+    return !strncmp(name, "optimise_", 9) && is_listed(options->skip, name);
+}
+
+/* Tensors by name, then scalars by name: the order of the reference's launcher. */
+static void sort_parameters(ir_function *function) {
+    for (size_t i = 1; i < function->parameters.count; i++)
+        for (size_t j = i; j > 0; j--) {
+            ir_parameter *a = &function->parameters.items[j - 1], *b = &function->parameters.items[j];
+            bool in_order =
+                (a->tensor != NULL) == (b->tensor != NULL) ? strcmp(a->name, b->name) <= 0 : a->tensor != NULL;
+            if (in_order)
+                break;
+            ir_parameter swap = *a;
+            *a = *b, *b = swap;
+        }
+}
+
+/* The result's module shares storage and interning with the input, and holds copies of its functions. */
+static ir_module *copy_module(base_arena *arena, ir_module *module) {
+    ir_module *copy = BASE_NEW(arena, ir_module);
+    BASE_VECTOR(ir_function *) fresh = {0};
+    for (size_t i = 0; i < module->functions.count; i++)
+        base_vector_push(arena, &fresh, ir_function_copy(module->functions.items[i]));
+    *copy = *module;
+    copy->functions.items = fresh.items;
+    copy->functions.count = fresh.count;
+    copy->functions.capacity = fresh.capacity;
+    for (size_t i = 0; i < fresh.count; i++)
+        fresh.items[i]->module = copy;
+    return copy;
+}
+
+static lower_plan *start_plan(base_arena *arena, const ir_function *function) {
+    lower_plan *plan = BASE_NEW(arena, lower_plan);
+    plan->name = function->name;
+    plan->kernel_name = base_arena_format(arena, "%s_kernel", function->name);
+    plan->function = function;
+    return plan;
+}
+
+static void dump(const lower_options *options, const ir_module *module, const char *name) {
+    if (!options->dump || !options->dump_after)
+        return;
+    if (strcmp(options->dump_after, name) && strcmp(options->dump_after, "all"))
+        return;
+    base_builder_format(options->dump, "# after %s\n", name);
+    ir_module_print(module, options->dump);
+}
+
+static bool run_passes(lower_context *contexts, size_t count, ir_module *module, const lower_options *options) {
+    unsigned goal = options->goal == LOWER_FOR_PTX ? FOR_PTX : FOR_CUDA;
+    size_t errors = base_diagnostics_errors(module->diagnostics);
+    for (size_t p = 0; p < PASS_COUNT; p++) {
+        if (!(passes[p].goals & goal) || is_skipped(options, passes[p].name))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            passes[p].run(&contexts[i]);
+        if (base_diagnostics_errors(module->diagnostics) > errors)
+            return false;
+        dump(options, module, passes[p].name);
+        if (options->verify && !ir_verify(module, passes[p].form)) {
+            base_report(module->diagnostics, BASE_ERROR, "T0400", BASE_NO_SPAN,
+                        "the pass %s broke the IR: this is a bug in tirc", passes[p].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+lower_result *lower_module(base_arena *arena, ir_module *module, const lower_options *options) {
+    lower_result *result = BASE_NEW(arena, lower_result);
+    result->module = copy_module(arena, module);
+    size_t count = result->module->functions.count;
+    lower_context *contexts = BASE_NEW_ARRAY(arena, lower_context, count);
+    for (size_t i = 0; i < count; i++) {
+        ir_function *function = result->module->functions.items[i];
+        if (options->sorted_parameters)
+            sort_parameters(function);
+        lower_plan *plan = start_plan(arena, function);
+        base_vector_push(arena, &result->plans, plan);
+        contexts[i] = (lower_context){arena, module->diagnostics, result->module, options, function, plan};
+    }
+    bool done = run_passes(contexts, count, result->module, options);
+    /* Both modules intern into one table, so ids must stay dense across them. */
+    module->next_expr = result->module->next_expr;
+    module->next_var = result->module->next_var;
+    module->next_tensor = result->module->next_tensor;
+    return done ? result : NULL;
+}

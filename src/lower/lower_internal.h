@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the passes share: the context of one function, the pass type, tree copies and small questions about
+ * statements. Private to src/lower. */
+#ifndef TIRC_LOWER_LOWER_INTERNAL_H
+#define TIRC_LOWER_LOWER_INTERNAL_H
+#include "lower/lower.h"
+
+/* One function on its way. Passes rewrite function in place and may add to plan. */
+typedef struct lower_context {
+    base_arena *arena;
+    base_diagnostics *diagnostics;
+    ir_module *module;
+    const lower_options *options;
+    ir_function *function;
+    lower_plan *plan;
+} lower_context;
+typedef void (*lower_pass_run)(lower_context *context);
+
+/* Must-run passes, one per file of the same name. */
+void lower_shared(lower_context *context);
+void lower_unroll(lower_context *context);
+void lower_vectorize(lower_context *context);
+void lower_views(lower_context *context);
+void lower_vectors(lower_context *context);
+void lower_layouts(lower_context *context);
+void lower_packed(lower_context *context);
+void lower_division(lower_context *context);
+void lower_dead(lower_context *context);
+void lower_lazy(lower_context *context);
+void lower_launch(lower_context *context);
+
+/* ---- lower_tree.c ---- */
+typedef BASE_VECTOR(ir_stmt *) lower_statements;
+/* What a copy replaces: variables and tensors by id. */
+typedef struct lower_substitution {
+    ir_module *module;
+    base_map *vars;    /* ir_var id -> ir_expr */
+    base_map *tensors; /* ir_tensor id -> ir_tensor */
+    base_map *memo;
+} lower_substitution;
+void lower_substitution_start(lower_substitution *substitution, ir_module *module);
+void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value);
+void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to);
+const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e);
+/* Deep copy; variables and tensors that the statement declares are fresh. */
+ir_stmt *lower_stmt_copy(lower_substitution *substitution, const ir_stmt *statement);
+
+/* Rebuilds every block: fn appends to out what stands instead of the statement (whose blocks are done
+ * already). */
+typedef void (*lower_statement_function)(void *user, ir_stmt *statement, lower_statements *out);
+void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
+/* Calls fn on every statement, outer before inner. */
+void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
+/* Rewrites every expression of every statement below. */
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user);
+
+/* ---- lower_layouts.c ---- */
+/* The element number that a layout gives to a coordinate, as one scalar expression; NULL after an error was
+ * reported at span. */
+const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices,
+                           uint32_t count, base_span span);
+/* Elements that storage of this tensor needs: highest mapped position + 1. False and a report when it is not
+ * a positive constant. */
+bool lower_footprint(lower_context *context, const ir_tensor *tensor, base_span span, uint64_t *elements);
+/* Bytes of this many elements: 4-bit elements are packed two to a byte. */
+uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements);
+
+/* ---- lower_plan.c ---- */
+/* Whether a local allocation is only ever accessed at constant indices; reason is a text for people. */
+bool lower_local_is_static(const ir_function *function, const ir_tensor *tensor, const char **reason);
+#endif
