@@ -45,7 +45,7 @@ OBJECTS := $(foreach m,$(MODULES),$(call module_objects,$(m))) $(LEVEL_OBJECTS)
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 
 .PHONY: all demo check check-fast check-all setup install bench fuzz asan compdb format check-format golden-update clean unit
-all: $(BUILD)/tirc $(BUILD)/libtirc.a $(BUILD)/libtirc.so
+all: $(if $(CLI_OBJECTS),$(BUILD)/tirc) $(BUILD)/libtirc.a $(BUILD)/libtirc.so
 
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)

@@ -15,7 +15,7 @@ typedef struct pass_row {
 
 /* clang-format off */
 static const pass_row passes[] = {
-    {"lower_shared", lower_shared, FOR_ALL, IR_FORM_TENSOR, "one dynamic arena; shared allocations leave nested blocks"},
+    {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "one dynamic arena; shared allocations leave nested blocks"},
     {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},
     {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},
     {"lower_views", lower_views, FOR_ALL, IR_FORM_TENSOR, "views name the root's pointer or a pointer variable"},
@@ -60,8 +60,8 @@ static void sort_parameters(ir_function *function) {
     for (size_t i = 1; i < function->parameters.count; i++)
         for (size_t j = i; j > 0; j--) {
             ir_parameter *a = &function->parameters.items[j - 1], *b = &function->parameters.items[j];
-            bool in_order =
-                (a->tensor != NULL) == (b->tensor != NULL) ? strcmp(a->name, b->name) <= 0 : a->tensor != NULL;
+            bool in_order = (a->tensor != NULL) == (b->tensor != NULL) ? strcmp(a->name, b->name) <= 0
+                                                                       : a->tensor != NULL;
             if (in_order)
                 break;
             ir_parameter swap = *a;
@@ -101,7 +101,8 @@ static void dump(const lower_options *options, const ir_module *module, const ch
     ir_module_print(module, options->dump);
 }
 
-static bool run_passes(lower_context *contexts, size_t count, ir_module *module, const lower_options *options) {
+static bool run_passes(lower_context *contexts, size_t count, ir_module *module,
+                       const lower_options *options) {
     unsigned goal = options->goal == LOWER_FOR_PTX ? FOR_PTX : FOR_CUDA;
     size_t errors = base_diagnostics_errors(module->diagnostics);
     for (size_t p = 0; p < PASS_COUNT; p++) {

@@ -17,7 +17,7 @@ typedef struct lower_context {
 typedef void (*lower_pass_run)(lower_context *context);
 
 /* Must-run passes, one per file of the same name. */
-void lower_shared(lower_context *context);
+void lower_storage(lower_context *context);
 void lower_unroll(lower_context *context);
 void lower_vectorize(lower_context *context);
 void lower_views(lower_context *context);
@@ -52,7 +52,8 @@ void lower_map_statements(lower_context *context, ir_stmt *block, lower_statemen
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
 /* Rewrites every expression of every statement below. */
-void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user);
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
+                               void *user);
 
 /* ---- lower_layouts.c ---- */
 /* The element number that a layout gives to a coordinate, as one scalar expression; NULL after an error was
