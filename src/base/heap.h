@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory: a heap counts every byte and owns arenas; running out of memory or over a limit unwinds to
- * base_heap_run, the only non-local exit of the library. Knows nothing of what is stored. */
+ * base_heap_run, the only non-local exit of the library. Knows nothing of what is stored.
+ * A heap belongs to one thread at a time; threads that work at once have one heap each. */
 #ifndef TIRC_BASE_HEAP_H
 #define TIRC_BASE_HEAP_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +45,8 @@ void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size);
 void *base_arena_copy(base_arena *arena, const void *data, size_t size);
 char *base_arena_string(base_arena *arena, const char *data, size_t size); /* copy, zero-terminated */
 char *base_arena_format(base_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *base_arena_format_list(base_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 #define BASE_NEW(arena, type)              ((type *)base_arena_allocate((arena), sizeof(type)))
 #define BASE_NEW_ARRAY(arena, type, count) ((type *)base_arena_allocate_array((arena), (count), sizeof(type)))

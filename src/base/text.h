@@ -15,6 +15,9 @@ bool base_text_is(base_text a, const char *string);
 uint64_t base_hash(const void *data, size_t size, uint64_t seed);
 uint64_t base_hash_mix(uint64_t a, uint64_t b);
 
+/* The character at data (size >= 1) and its length in bytes; 0 when the bytes are not valid UTF-8. */
+size_t base_utf8_decode(const char *data, size_t size, uint32_t *character);
+
 /* Builder: grows in an arena; data is always zero-terminated. */
 typedef struct base_builder {
     base_arena *arena;

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Heap and arenas. Every byte taken from the allocation function is counted, the heap's own record included.
+ * A heap and all that hangs on it belongs to one thread at a time: threads that work at once have one heap
+ * each, and hand over results as copies. Knows nothing of what is stored. */
+#include "base/heap.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HEAP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEAP_ASAN 1
+#endif
+#endif
+#ifdef HEAP_ASAN
+#include <sanitizer/asan_interface.h>
+/* Room between two neighbours, so that an overrun of a multiple of 16 bytes is seen too. */
+enum { HEAP_GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+enum { HEAP_GAP = 0 };
+#endif
+
+enum { ALIGNMENT = 16, CHUNK_FIRST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024 };
+
+typedef struct chunk chunk;
+struct chunk {
+    chunk *next;
+    size_t size; /* whole block, this record included */
+    size_t used; /* offset of the first free byte */
+};
+#define CHUNK_HEADER ((sizeof(chunk) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1))
+
+struct base_arena {
+    base_heap *heap;
+    base_arena *older, *newer;
+    uint64_t serial;
+    chunk *chunks; /* the first one is the one being filled */
+    size_t next_size;
+};
+
+typedef struct run_frame run_frame;
+struct run_frame {
+    jmp_buf place;
+    run_frame *outer;
+    uint64_t first_serial; /* arenas from this serial on belong to the run */
+};
+
+struct base_heap {
+    base_allocate_function allocate;
+    void *user;
+    size_t limit, used, peak;
+    base_arena *newest;
+    uint64_t next_serial;
+    run_frame *frame;
+};
+
+static void *allocate_default(void *user, void *old, size_t old_size, size_t new_size) {
+    (void)user;
+    (void)old_size;
+    if (new_size == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, new_size);
+}
+
+base_heap *base_heap_create(const base_heap_options *options) {
+    base_heap_options chosen = {0};
+    if (options != NULL)
+        chosen = *options;
+    if (chosen.allocate == NULL)
+        chosen.allocate = allocate_default;
+    if (chosen.limit_bytes != 0 && chosen.limit_bytes < sizeof(base_heap))
+        return NULL;
+    base_heap *heap = chosen.allocate(chosen.user, NULL, 0, sizeof *heap);
+    if (heap == NULL)
+        return NULL;
+    memset(heap, 0, sizeof *heap);
+    heap->allocate = chosen.allocate;
+    heap->user = chosen.user;
+    heap->limit = chosen.limit_bytes;
+    heap->used = heap->peak = sizeof *heap;
+    heap->next_serial = 1;
+    return heap;
+}
+
+void base_heap_destroy(base_heap *heap) {
+    if (heap == NULL)
+        return;
+    while (heap->newest != NULL)
+        base_arena_destroy(heap->newest);
+    heap->allocate(heap->user, heap, sizeof *heap, 0);
+}
+
+size_t base_heap_used(const base_heap *heap) {
+    return heap->used;
+}
+
+size_t base_heap_peak(const base_heap *heap) {
+    return heap->peak;
+}
+
+/* The two places where memory is taken and given back; failure escapes. */
+static void *take(base_heap *heap, size_t size) {
+    if (heap->limit != 0 && (size > heap->limit || heap->used > heap->limit - size))
+        base_heap_escape(heap, BASE_LIMIT_REACHED);
+    void *block = heap->allocate(heap->user, NULL, 0, size);
+    if (block == NULL)
+        base_heap_escape(heap, BASE_OUT_OF_MEMORY);
+    heap->used += size;
+    if (heap->used > heap->peak)
+        heap->peak = heap->used;
+    return block;
+}
+
+static void give(base_heap *heap, void *block, size_t size) {
+    heap->used -= size;
+    heap->allocate(heap->user, block, size, 0);
+}
+
+base_outcome base_heap_run(base_heap *heap, void (*body)(void *argument), void *argument) {
+    run_frame frame;
+    frame.outer = heap->frame;
+    frame.first_serial = heap->next_serial;
+    heap->frame = &frame;
+    /* _setjmp: the signal mask is not part of what a run changes. */
+    int code = _setjmp(frame.place);
+    if (code == 0) {
+        body(argument);
+        heap->frame = frame.outer;
+        return BASE_DONE;
+    }
+    base_outcome outcome = (base_outcome)(code - 1);
+    heap->frame = frame.outer;
+    if (outcome != BASE_DONE)
+        while (heap->newest != NULL && heap->newest->serial >= frame.first_serial)
+            base_arena_destroy(heap->newest);
+    return outcome;
+}
+
+void base_heap_escape(base_heap *heap, base_outcome outcome) {
+    if (heap->frame == NULL) {
+        fputs("tirc: bug: memory ran out outside of a protected run\n", stderr);
+        abort();
+    }
+    _longjmp(heap->frame->place, (int)outcome + 1);
+}
+
+base_arena *base_arena_create(base_heap *heap) {
+    base_arena *arena = take(heap, sizeof *arena);
+    memset(arena, 0, sizeof *arena);
+    arena->heap = heap;
+    arena->serial = heap->next_serial++;
+    arena->next_size = CHUNK_FIRST;
+    arena->older = heap->newest;
+    if (heap->newest != NULL)
+        heap->newest->newer = arena;
+    heap->newest = arena;
+    return arena;
+}
+
+void base_arena_destroy(base_arena *arena) {
+    if (arena == NULL)
+        return;
+    base_heap *heap = arena->heap;
+    for (chunk *c = arena->chunks; c != NULL;) {
+        chunk *next = c->next;
+        ASAN_UNPOISON_MEMORY_REGION(c, c->size);
+        give(heap, c, c->size);
+        c = next;
+    }
+    if (arena->newer != NULL)
+        arena->newer->older = arena->older;
+    else
+        heap->newest = arena->older;
+    if (arena->older != NULL)
+        arena->older->newer = arena->newer;
+    give(heap, arena, sizeof *arena);
+}
+
+base_heap *base_arena_heap(const base_arena *arena) {
+    return arena->heap;
+}
+
+static chunk *chunk_create(base_arena *arena, size_t size) {
+    chunk *c = take(arena->heap, size);
+    c->next = NULL;
+    c->size = size;
+    c->used = CHUNK_HEADER;
+    ASAN_POISON_MEMORY_REGION((char *)c + CHUNK_HEADER, size - CHUNK_HEADER);
+    return c;
+}
+
+/* A chunk with room for `step` bytes. A large block gets a chunk of its own behind the one being filled, so
+ * that the rest of that one is not lost. */
+static chunk *chunk_for(base_arena *arena, size_t step) {
+    chunk *first = arena->chunks;
+    if (first != NULL && first->size - first->used >= step)
+        return first;
+    if (step > (arena->next_size - CHUNK_HEADER) / 4) {
+        chunk *own = chunk_create(arena, CHUNK_HEADER + step);
+        if (first == NULL) {
+            arena->chunks = own;
+        } else {
+            own->next = first->next;
+            first->next = own;
+        }
+        return own;
+    }
+    chunk *fresh = chunk_create(arena, arena->next_size);
+    if (arena->next_size < CHUNK_LARGEST)
+        arena->next_size *= 2;
+    fresh->next = first;
+    arena->chunks = fresh;
+    return fresh;
+}
+
+/* Memory that is not cleared. */
+static void *allocate_raw(base_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    size_t step = ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
+    chunk *c = chunk_for(arena, step);
+    char *block = (char *)c + c->used;
+    c->used += step;
+    ASAN_UNPOISON_MEMORY_REGION(block, size);
+    return block;
+}
+
+void *base_arena_allocate(base_arena *arena, size_t size) {
+    void *block = allocate_raw(arena, size);
+    memset(block, 0, size);
+    return block;
+}
+
+void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size) {
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, size, &total))
+        base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    return base_arena_allocate(arena, total);
+}
+
+void *base_arena_copy(base_arena *arena, const void *data, size_t size) {
+    void *block = allocate_raw(arena, size);
+    if (size != 0)
+        memcpy(block, data, size);
+    return block;
+}
+
+char *base_arena_string(base_arena *arena, const char *data, size_t size) {
+    if (size == SIZE_MAX)
+        base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    char *block = allocate_raw(arena, size + 1);
+    if (size != 0)
+        memcpy(block, data, size);
+    block[size] = 0;
+    return block;
+}
+
+char *base_arena_format(base_arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = base_arena_format_list(arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+char *base_arena_format_list(base_arena *arena, const char *format, va_list arguments) {
+    char small[256];
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(small, sizeof small, format, arguments);
+    char *text = NULL;
+    if (size < 0) {
+        /* Only a text over 2 GiB gets here. */
+        va_end(again);
+        base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    }
+    if ((size_t)size < sizeof small) {
+        text = base_arena_string(arena, small, (size_t)size);
+    } else {
+        text = base_arena_allocate(arena, (size_t)size + 1);
+        vsnprintf(text, (size_t)size + 1, format, again);
+    }
+    va_end(again);
+    return text;
+}
+
+void *base_vector_grow(base_arena *arena, void *items, size_t count, size_t *capacity, size_t item_size) {
+    size_t wanted = *capacity < 4 ? 8 : *capacity;
+    if (*capacity >= 4 && __builtin_mul_overflow(*capacity, (size_t)2, &wanted))
+        base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    void *grown = base_arena_allocate_array(arena, wanted, item_size);
+    if (count != 0)
+        memcpy(grown, items, count * item_size);
+    *capacity = wanted;
+    return grown;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Text slices, hashing, UTF-8, string builder, interned names, 64-bit map. All memory is an arena's.
+ * Hashes depend on bytes only, so that tables behave the same in every run. */
+#include "base/text.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+base_text base_text_of(const char *string) {
+    return (base_text){string, strlen(string)};
+}
+
+bool base_text_equal(base_text a, base_text b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+bool base_text_is(base_text a, const char *string) {
+    return base_text_equal(a, base_text_of(string));
+}
+
+/* Multiply to 128 bits and fold: every input bit reaches every output bit. */
+uint64_t base_hash_mix(uint64_t a, uint64_t b) {
+    a ^= 0x9e3779b97f4a7c15u;
+    b ^= 0xd6e8feb86659fd93u;
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64) ^ (a << 32 | a >> 32);
+}
+
+static uint64_t read_little(const unsigned char *data, size_t size) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < size; i++)
+        word |= (uint64_t)data[i] << (8 * i);
+    return word;
+}
+
+uint64_t base_hash(const void *data, size_t size, uint64_t seed) {
+    const unsigned char *bytes = data;
+    uint64_t hash = base_hash_mix(seed, size);
+    for (; size >= 8; bytes += 8, size -= 8)
+        hash = base_hash_mix(hash, read_little(bytes, 8));
+    if (size != 0)
+        hash = base_hash_mix(hash, read_little(bytes, size));
+    return hash;
+}
+
+size_t base_utf8_decode(const char *data, size_t size, uint32_t *character) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    unsigned first = bytes[0];
+    *character = first;
+    if (first < 0x80)
+        return 1;
+    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || size < length)
+        return 0;
+    uint32_t code = first & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0u) != 0x80u)
+            return 0;
+        code = code << 6 | (bytes[i] & 0x3fu);
+    }
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        return 0;
+    *character = code;
+    return length;
+}
+
+void base_builder_start(base_builder *builder, base_arena *arena) {
+    builder->arena = arena;
+    builder->size = 0;
+    builder->capacity = 64;
+    builder->data = base_arena_allocate(arena, builder->capacity);
+}
+
+/* Makes room for `more` bytes and the closing zero. */
+static void reserve(base_builder *builder, size_t more) {
+    if (more < builder->capacity - builder->size)
+        return;
+    size_t wanted = 0;
+    if (__builtin_add_overflow(builder->size, more, &wanted) || wanted > SIZE_MAX / 4)
+        base_heap_escape(base_arena_heap(builder->arena), BASE_OUT_OF_MEMORY);
+    size_t capacity = builder->capacity;
+    while (capacity <= wanted)
+        capacity *= 2;
+    char *grown = base_arena_allocate(builder->arena, capacity);
+    memcpy(grown, builder->data, builder->size + 1);
+    builder->data = grown;
+    builder->capacity = capacity;
+}
+
+void base_builder_add(base_builder *builder, const char *data, size_t size) {
+    reserve(builder, size);
+    if (size != 0)
+        memcpy(builder->data + builder->size, data, size);
+    builder->size += size;
+    builder->data[builder->size] = 0;
+}
+
+void base_builder_string(base_builder *builder, const char *string) {
+    base_builder_add(builder, string, strlen(string));
+}
+
+void base_builder_char(base_builder *builder, char c) {
+    base_builder_add(builder, &c, 1);
+}
+
+void base_builder_repeat(base_builder *builder, char c, size_t count) {
+    reserve(builder, count);
+    memset(builder->data + builder->size, c, count);
+    builder->size += count;
+    builder->data[builder->size] = 0;
+}
+
+void base_builder_format(base_builder *builder, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = builder->capacity - builder->size;
+    int size = vsnprintf(builder->data + builder->size, room, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        builder->data[builder->size] = 0;
+        base_heap_escape(base_arena_heap(builder->arena), BASE_OUT_OF_MEMORY);
+    }
+    if ((size_t)size >= room) {
+        builder->data[builder->size] = 0;
+        reserve(builder, (size_t)size);
+        va_start(arguments, format);
+        vsnprintf(builder->data + builder->size, (size_t)size + 1, format, arguments);
+        va_end(arguments);
+    }
+    builder->size += (size_t)size;
+}
+
+void base_builder_json(base_builder *builder, const char *data, size_t size) {
+    for (size_t i = 0; i < size;) {
+        uint32_t character = 0;
+        size_t length = base_utf8_decode(data + i, size - i, &character);
+        if (length == 0) {
+            base_builder_string(builder, "\\ufffd");
+            length = 1;
+        } else if (character == '"' || character == '\\') {
+            base_builder_char(builder, '\\');
+            base_builder_char(builder, data[i]);
+        } else if (character == '\n') {
+            base_builder_string(builder, "\\n");
+        } else if (character == '\t') {
+            base_builder_string(builder, "\\t");
+        } else if (character == '\r') {
+            base_builder_string(builder, "\\r");
+        } else if (character < 0x20 || character == 0x7f) {
+            base_builder_format(builder, "\\u%04x", (unsigned)character);
+        } else {
+            base_builder_add(builder, data + i, length);
+        }
+        i += length;
+    }
+}
+
+/* Interned names: open addressing, linear probing, at most half full. */
+typedef struct name_entry {
+    const char *data; /* NULL: free */
+    size_t size;
+    uint64_t hash;
+} name_entry;
+
+struct base_names {
+    base_arena *arena;
+    name_entry *entries;
+    size_t count, capacity; /* capacity is a power of two */
+};
+
+base_names *base_names_create(base_arena *arena) {
+    base_names *names = BASE_NEW(arena, base_names);
+    names->arena = arena;
+    names->capacity = 64;
+    names->entries = BASE_NEW_ARRAY(arena, name_entry, names->capacity);
+    return names;
+}
+
+static void names_grow(base_names *names) {
+    size_t capacity = names->capacity * 2;
+    name_entry *entries = BASE_NEW_ARRAY(names->arena, name_entry, capacity);
+    for (size_t i = 0; i < names->capacity; i++) {
+        if (names->entries[i].data == NULL)
+            continue;
+        size_t slot = names->entries[i].hash & (capacity - 1);
+        while (entries[slot].data != NULL)
+            slot = (slot + 1) & (capacity - 1);
+        entries[slot] = names->entries[i];
+    }
+    names->entries = entries;
+    names->capacity = capacity;
+}
+
+const char *base_name(base_names *names, const char *data, size_t size) {
+    uint64_t hash = base_hash(data, size, 0);
+    if ((names->count + 1) * 2 > names->capacity)
+        names_grow(names);
+    size_t slot = hash & (names->capacity - 1);
+    for (; names->entries[slot].data != NULL; slot = (slot + 1) & (names->capacity - 1)) {
+        const name_entry *entry = &names->entries[slot];
+        if (entry->hash == hash && entry->size == size && (size == 0 || memcmp(entry->data, data, size) == 0))
+            return entry->data;
+    }
+    names->entries[slot] = (name_entry){base_arena_string(names->arena, data, size), size, hash};
+    names->count++;
+    return names->entries[slot].data;
+}
+
+const char *base_name_of(base_names *names, const char *string) {
+    return base_name(names, string, strlen(string));
+}
+
+/* Map: as above; key 0 marks a free slot, so the value of key 0 lives beside the table. */
+typedef struct map_entry {
+    uint64_t key;
+    void *value;
+} map_entry;
+
+struct base_map {
+    base_arena *arena;
+    map_entry *entries;
+    size_t count, capacity;
+    bool has_zero;
+    void *zero;
+};
+
+base_map *base_map_create(base_arena *arena) {
+    base_map *map = BASE_NEW(arena, base_map);
+    map->arena = arena;
+    map->capacity = 16;
+    map->entries = BASE_NEW_ARRAY(arena, map_entry, map->capacity);
+    return map;
+}
+
+static map_entry *map_slot(map_entry *entries, size_t capacity, uint64_t key) {
+    size_t slot = base_hash_mix(key, 0) & (capacity - 1);
+    while (entries[slot].key != 0 && entries[slot].key != key)
+        slot = (slot + 1) & (capacity - 1);
+    return &entries[slot];
+}
+
+static void map_grow(base_map *map) {
+    size_t capacity = map->capacity * 2;
+    map_entry *entries = BASE_NEW_ARRAY(map->arena, map_entry, capacity);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->entries[i].key != 0)
+            *map_slot(entries, capacity, map->entries[i].key) = map->entries[i];
+    map->entries = entries;
+    map->capacity = capacity;
+}
+
+void base_map_set(base_map *map, uint64_t key, void *value) {
+    if (key == 0) {
+        map->count += map->has_zero ? 0 : 1;
+        map->has_zero = true;
+        map->zero = value;
+        return;
+    }
+    if ((map->count + 1) * 2 > map->capacity)
+        map_grow(map);
+    map_entry *entry = map_slot(map->entries, map->capacity, key);
+    map->count += entry->key == 0 ? 1 : 0;
+    *entry = (map_entry){key, value};
+}
+
+void *base_map_get(const base_map *map, uint64_t key) {
+    if (key == 0)
+        return map->zero;
+    return map_slot(map->entries, map->capacity, key)->value;
+}
+
+size_t base_map_count(const base_map *map) {
+    return map->count;
+}
