@@ -11,13 +11,15 @@
 /* Scalar types as PTX names them. */
 #define PTX_TYPES(X)                                                                                         \
     X(B8, 8)                                                                                                 \
-    X(B16, 16) X(B32, 32) X(B64, 64) X(B128, 128) X(U8, 8) X(U16, 16) X(U32, 32) X(U64, 64) X(S8, 8)         \
-        X(S16, 16) X(S32, 32) X(S64, 64) X(F16, 16) X(BF16, 16) X(F16X2, 32) X(BF16X2, 32) X(F32, 32)        \
-            X(TF32, 32) X(F64, 64) X(F32X2, 64) X(U16X2, 32) X(S16X2, 32) X(E4M3, 8) X(E5M2, 8)              \
-                X(E4M3X2, 16) X(E5M2X2, 16) X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) X(UE8M0X2, 16) X(U4, 4) \
-                    X(S4, 4) X(U2, 2) X(S2, 2) X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) X(UE8M0, 8)         \
-                        X(E4M3X4, 32) X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) X(PRED, 1)     \
-                            X(TEXREF, 64) X(SAMPLERREF, 64) X(SURFREF, 64)
+    X(B16, 16)                                                                                               \
+    X(B32, 32)                                                                                               \
+    X(B64, 64) X(B128, 128) X(U8, 8) X(U16, 16) X(U32, 32) X(U64, 64) X(S8, 8) X(S16, 16) X(S32, 32)         \
+        X(S64, 64) X(F16, 16) X(BF16, 16) X(F16X2, 32) X(BF16X2, 32) X(F32, 32) X(TF32, 32) X(F64, 64)       \
+            X(F32X2, 64) X(U16X2, 32) X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16) X(E5M2X2, 16)         \
+                X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) X(S2, 2)  \
+                    X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32)          \
+                        X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) X(PRED, 1) X(TEXREF, 64)     \
+                            X(SAMPLERREF, 64) X(SURFREF, 64)
 typedef enum ptx_type {
     PTX_TYPE_NONE,
 #define X(name, bits) PTX_TYPE_##name,
@@ -44,8 +46,10 @@ typedef enum ptx_space {
  * PTX_OP_TCGEN05_LD (the family and its operation joined), PTX_MOD_RN, PTX_MOD_SYNC, PTX_MOD_SHARED__CTA,
  * PTX_MOD_X4 ... Types are modifiers too: PTX_MOD_F32. */
 #include "ptx/ptx_enums.h"
-const char *ptx_op_name(ptx_op op);    /* "add", "tcgen05.ld", "cp.async.bulk.tensor" */
-const char *ptx_mod_name(ptx_mod mod); /* "rn", "shared::cta", no leading dot */
+const char *ptx_op_name(ptx_op op);                /* "add", "tcgen05.ld", "cp.async.bulk.tensor" */
+const char *ptx_mod_name(ptx_mod mod);             /* "rn", "shared::cta", no leading dot */
+const char *ptx_special_name(ptx_special special); /* "tid.x", no leading '%' */
+unsigned ptx_special_bits(ptx_special special);    /* 1 for a predicate, 32 or 64 */
 
 typedef struct ptx_register {
     const char *name; /* unique in the function; scoped duplicates get a "$2" suffix on reading */
@@ -251,6 +255,14 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
 /* Modifiers, types, operand kinds and widths against the table; labels; T06xx. ours: memory instructions must
  * have an origin. */
 bool ptx_verify(const ptx_module *module, bool ours);
+/* Lowest .version (87 for 8.7) that the target, the directives and every instruction, modifier and special
+ * register of the module need, from the table. */
+uint32_t ptx_module_minimum_version(const ptx_module *module);
+/* Structural equality: everything the text says, names included; places in the text, arenas and addresses are
+ * not compared. lines: .loc too; origins: origins too. difference, when not NULL, gets a sentence about the
+ * first one. */
+bool ptx_module_equal(const ptx_module *a, const ptx_module *b, bool lines, bool origins,
+                      base_builder *difference);
 /* Basic blocks, predecessors, immediate post-dominators (virtual exit = block_count). */
 typedef struct ptx_block {
     uint32_t begin, end; /* instructions */
