@@ -72,12 +72,21 @@ typedef struct ir_stmt ir_stmt;
 typedef struct ir_function ir_function;
 typedef struct ir_module ir_module;
 
+/* What ir_verify and the text parser allow; deeper or larger input gets a diagnostic. */
+#define IR_DEPTH_LIMIT     1000    /* levels of an expression */
+#define IR_SIZE_LIMIT      1000000 /* nodes of an expression written out as a tree */
+#define IR_STATEMENT_LIMIT 200     /* statements inside statements */
+
 struct ir_expr {
     ir_op op;
     ir_type type;
     uint32_t id; /* dense within the module, in order of creation: children have smaller ids */
     uint32_t count;
     const ir_expr *const *args;
+    uint32_t depth;   /* 0 for a leaf; ir_verify allows IR_DEPTH_LIMIT, so that passes may recurse */
+    uint32_t size;    /* nodes when written out as a tree, shared ones again; sticks at UINT32_MAX */
+    uint16_t effects; /* R, W, S and D flags of everything inside */
+    ir_module *module;
     union {
         int64_t integer;         /* INT, LANE, THREAD_IDX ... */
         double real;             /* FLOAT */
@@ -178,7 +187,8 @@ struct ir_stmt {
         } branch;
         struct {
             ir_var *var;
-            const ir_expr *start, *extent, *step; /* step: positive integer constant */
+            /* var = start, start + step ... while below start + extent; step: positive integer constant */
+            const ir_expr *start, *extent, *step;
             ir_loop_kind kind;
             int64_t factor; /* PRAGMA: unroll factor; 0: none given */
             ir_stmt *body;
@@ -282,6 +292,8 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
 /* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may
  * replace. */
 void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user);
+/* Calls fn on every statement below and including this one, outermost first, in order. */
+void ir_stmt_visit(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
 /* Deep copy of a function into the same module (statements, variables and tensors fresh; names kept). */
 ir_function *ir_function_copy(const ir_function *function);
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Modules, functions, statements, and the raw constructors of expressions: every expression of a module is
+ * interned in one table, so equal structure is one pointer, and ids follow the order of creation. Does not
+ * fold (ir_fold.c) and does not check (ir_verify.c). */
+#include "ir/ir_private.h"
+#include <string.h>
+
+enum { EFFECT_FLAGS = IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC | IR_FLAG_DIVERGENT };
+
+ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics) {
+    ir_module *module = BASE_NEW(arena, ir_module);
+    module->arena = arena;
+    module->names = base_names_create(arena);
+    module->diagnostics = diagnostics;
+    module->intern = BASE_NEW(arena, struct ir_intern);
+    return module;
+}
+
+ir_function *ir_function_create(ir_module *module, const char *name, base_span span) {
+    ir_function *function = BASE_NEW(module->arena, ir_function);
+    function->name = base_name_of(module->names, name ? name : "kernel");
+    function->span = span;
+    function->module = module;
+    function->body = ir_stmt_create(module, IR_STMT_BLOCK, span);
+    base_vector_push(module->arena, &module->functions, function);
+    return function;
+}
+
+ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_kind kind, base_span span) {
+    ir_var *var = BASE_NEW(module->arena, ir_var);
+    var->name = base_name_of(module->names, name ? name : "v");
+    var->type = type;
+    var->kind = kind;
+    var->id = module->next_var++;
+    var->span = span;
+    return var;
+}
+
+ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor_type *type,
+                            ir_tensor_kind kind, const ir_expr *data, base_span span) {
+    ir_tensor *tensor = BASE_NEW(module->arena, ir_tensor);
+    tensor->name = base_name_of(module->names, name ? name : "t");
+    tensor->type = *type;
+    if (type->rank)
+        tensor->type.shape =
+            base_arena_copy(module->arena, type->shape, type->rank * sizeof(const ir_expr *));
+    if (tensor->type.lanes == 0)
+        tensor->type.lanes = 1;
+    if (tensor->type.align == 0)
+        tensor->type.align = 64;
+    tensor->kind = kind;
+    tensor->data = data;
+    tensor->id = module->next_tensor++;
+    tensor->span = span;
+    return tensor;
+}
+
+/* ---- interning ---- */
+
+static uint32_t hash_expr(ir_op op, ir_type type, const ir_expr *const *args, uint32_t count,
+                          ir_attribute attribute) {
+    uint64_t hash = base_hash_mix((uint64_t)op << 40 | (uint64_t)type.kind << 32 |
+                                      (uint64_t)type.dtype << 24 | (uint64_t)type.scope << 16 | type.lanes,
+                                  attribute.bits);
+    for (uint32_t i = 0; i < count; i++)
+        hash = base_hash_mix(hash, args[i]->id);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool same_expr(const ir_expr *e, ir_op op, ir_type type, const ir_expr *const *args, uint32_t count,
+                      ir_attribute attribute) {
+    if (e->op != op || e->count != count || !ir_type_equal(e->type, type) ||
+        memcmp(&e->at, &attribute, sizeof attribute) != 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (e->args[i] != args[i])
+            return false;
+    return true;
+}
+
+static void grow_table(ir_module *module, struct ir_intern *intern) {
+    size_t capacity = intern->capacity ? intern->capacity * 2 : 256;
+    const ir_expr **slots = BASE_NEW_ARRAY(module->arena, const ir_expr *, capacity);
+    uint32_t *hashes = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
+    for (size_t i = 0; i < intern->capacity; i++) {
+        if (!intern->slots[i])
+            continue;
+        size_t at = intern->hashes[i] & (capacity - 1);
+        while (slots[at])
+            at = (at + 1) & (capacity - 1);
+        slots[at] = intern->slots[i];
+        hashes[at] = intern->hashes[i];
+    }
+    intern->slots = slots;
+    intern->hashes = hashes;
+    intern->capacity = capacity;
+}
+
+static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
+                            uint32_t count, ir_attribute attribute) {
+    const ir_expr **copy = NULL;
+    ir_expr *e = BASE_NEW(module->arena, ir_expr);
+    if (count)
+        copy = BASE_NEW_ARRAY(module->arena, const ir_expr *, count);
+    uint64_t size = 1;
+    e->op = op;
+    e->type = type;
+    e->count = count;
+    e->args = copy;
+    e->module = module;
+    e->effects = (uint16_t)(ir_op_information(op)->flags & EFFECT_FLAGS);
+    for (uint32_t i = 0; i < count; i++) {
+        copy[i] = args[i];
+        e->effects |= args[i]->effects;
+        size += args[i]->size;
+        if (e->depth <= args[i]->depth)
+            e->depth = args[i]->depth + 1;
+    }
+    e->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+    memcpy(&e->at, &attribute, sizeof attribute);
+    return e;
+}
+
+const ir_expr *ir_intern_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
+                              uint32_t count, ir_attribute attribute) {
+    struct ir_intern *intern = module->intern;
+    if (intern->count * 4 >= intern->capacity * 3)
+        grow_table(module, intern);
+    uint32_t hash = hash_expr(op, type, args, count, attribute);
+    size_t at = hash & (intern->capacity - 1);
+    for (; intern->slots[at]; at = (at + 1) & (intern->capacity - 1))
+        if (intern->hashes[at] == hash && same_expr(intern->slots[at], op, type, args, count, attribute))
+            return intern->slots[at];
+    ir_expr *e = create_expr(module, op, type, args, count, attribute);
+    e->id = module->next_expr++;
+    intern->slots[at] = e;
+    intern->hashes[at] = hash;
+    intern->count++;
+    return e;
+}
+
+/* ---- raw constructors ---- */
+
+const ir_expr *ir_make(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
+                       uint32_t count) {
+    return ir_intern_expr(module, op, type, args, count, (ir_attribute){0});
+}
+
+const ir_expr *ir_int(ir_module *module, num_dtype dtype, int64_t value) {
+    value = dtype == NUM_DTYPE_BOOL ? value != 0 : num_wrap(dtype, value);
+    return ir_intern_expr(module, IR_INT, ir_type_prim(dtype, 1), NULL, 0, (ir_attribute){.integer = value});
+}
+
+/* Rounds to the type, so that equal values are one expression whoever computed them; all NaNs are one. */
+const ir_expr *ir_float(ir_module *module, num_dtype dtype, double value) {
+    if (dtype != NUM_DTYPE_F64)
+        value = num_decode(dtype, num_encode(dtype, value, NUM_RN, false));
+    if (value != value)
+        value = (double)__builtin_nanf("");
+    return ir_intern_expr(module, IR_FLOAT, ir_type_prim(dtype, 1), NULL, 0, (ir_attribute){.real = value});
+}
+
+const ir_expr *ir_bool(ir_module *module, bool value) {
+    return ir_int(module, NUM_DTYPE_BOOL, value);
+}
+
+const ir_expr *ir_string(ir_module *module, const char *string) {
+    return ir_intern_expr(module, IR_STRING, (ir_type){.kind = IR_TYPE_STRING, .lanes = 1}, NULL, 0,
+                          (ir_attribute){.string = base_name_of(module->names, string)});
+}
+
+const ir_expr *ir_var_use(ir_module *module, const ir_var *var) {
+    return ir_intern_expr(module, var->kind == IR_VAR_REGISTER ? IR_REGISTER : IR_VAR, var->type, NULL, 0,
+                          (ir_attribute){.var = var});
+}
+
+const ir_expr *ir_query(ir_module *module, ir_op op, int axis) {
+    ir_attribute attribute = {.integer = ir_op_attribute(op) == IR_ATTRIBUTE_INTEGER ? axis : 0};
+    ir_type type = ir_type_prim(op == IR_CLOCK ? NUM_DTYPE_I64 : NUM_DTYPE_I32, 1);
+    return ir_intern_expr(module, op, type, NULL, 0, attribute);
+}
+
+ir_type ir_tensor_element(const ir_tensor *tensor) {
+    return ir_type_prim(tensor->type.dtype, tensor->type.lanes);
+}
+
+const ir_expr *ir_load(ir_module *module, const ir_tensor *tensor, const ir_expr *const *indices,
+                       uint32_t count) {
+    ir_type type;
+    ir_infer(IR_LOAD, indices, count, (ir_attribute){.tensor = tensor}, &type);
+    return ir_intern_expr(module, IR_LOAD, type, indices, count, (ir_attribute){.tensor = tensor});
+}
+
+const ir_expr *ir_address(ir_module *module, const ir_tensor *tensor, const ir_expr *const *indices,
+                          uint32_t count) {
+    ir_type type;
+    ir_infer(IR_ADDRESS, indices, count, (ir_attribute){.tensor = tensor}, &type);
+    return ir_intern_expr(module, IR_ADDRESS, type, indices, count, (ir_attribute){.tensor = tensor});
+}
+
+const ir_expr *ir_data(ir_module *module, const ir_tensor *tensor) {
+    ir_type type;
+    ir_infer(IR_DATA, NULL, 0, (ir_attribute){.tensor = tensor}, &type);
+    return ir_intern_expr(module, IR_DATA, type, NULL, 0, (ir_attribute){.tensor = tensor});
+}
+
+const ir_expr *ir_pointer_load(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,
+                               const ir_expr *origin) {
+    return ir_intern_expr(module, IR_POINTER_LOAD, type, (const ir_expr *[]){base, index}, 2,
+                          (ir_attribute){.origin = origin});
+}
+
+const ir_expr *ir_pointer_address(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,
+                                  const ir_expr *origin) {
+    return ir_intern_expr(module, IR_POINTER_ADDRESS, type, (const ir_expr *[]){base, index}, 2,
+                          (ir_attribute){.origin = origin});
+}
+
+bool ir_is_int(const ir_expr *e, int64_t *value) {
+    if (e->op != IR_INT)
+        return false;
+    if (value)
+        *value = e->at.integer;
+    return true;
+}
+
+bool ir_expr_reads(const ir_expr *e) {
+    return (e->effects & (IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
+}
+
+bool ir_expr_has_effect(const ir_expr *e) {
+    return (e->effects & (IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
+}
+
+/* ---- statements ---- */
+
+ir_stmt *ir_stmt_create(ir_module *module, ir_stmt_kind kind, base_span span) {
+    ir_stmt *statement = BASE_NEW(module->arena, ir_stmt);
+    statement->kind = kind;
+    statement->span = span;
+    return statement;
+}
+
+void ir_block_add(ir_module *module, ir_stmt *block, ir_stmt *statement) {
+    base_vector_push(module->arena, &block->as.block.body, statement);
+}

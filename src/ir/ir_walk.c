@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Walks over expressions and statements. Expressions may be very deep before they were verified, so these
+ * walks keep their own stack; memory for it is kept with the module and used again. */
+#include "ir/ir_private.h"
+#include <string.h>
+
+/* ---- scratch ---- */
+
+static ir_scratch *scratch_take(ir_module *module) {
+    struct ir_intern *intern = module->intern;
+    if (intern->scratch_level == intern->scratches.count)
+        base_vector_push(module->arena, &intern->scratches, BASE_NEW(module->arena, ir_scratch));
+    ir_scratch *scratch = intern->scratches.items[intern->scratch_level++];
+    scratch->stack_count = 0;
+    if (++scratch->stamp == 0) { /* wrapped: old stamps could be mistaken for new ones */
+        memset(scratch->stamps, 0, scratch->capacity * sizeof *scratch->stamps);
+        scratch->stamp = 1;
+    }
+    return scratch;
+}
+
+static void scratch_give(ir_module *module) {
+    module->intern->scratch_level--;
+}
+
+/* True the first time e is met in this walk. */
+static bool scratch_mark(ir_module *module, ir_scratch *scratch, const ir_expr *e) {
+    if (e->id >= scratch->capacity) {
+        uint32_t capacity = module->next_expr + module->next_expr / 2 + 64;
+        uint32_t *stamps = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
+        if (scratch->capacity)
+            memcpy(stamps, scratch->stamps, scratch->capacity * sizeof *stamps);
+        scratch->stamps = stamps;
+        scratch->capacity = capacity;
+    }
+    if (scratch->stamps[e->id] == scratch->stamp)
+        return false;
+    scratch->stamps[e->id] = scratch->stamp;
+    return true;
+}
+
+static void scratch_push(ir_module *module, ir_scratch *scratch, const ir_expr *e) {
+    if (scratch->stack_count == scratch->stack_capacity)
+        scratch->stack = base_vector_grow(module->arena, scratch->stack, scratch->stack_count,
+                                          &scratch->stack_capacity, sizeof *scratch->stack);
+    scratch->stack[scratch->stack_count++] = (struct ir_frame){e, 0};
+}
+
+/* ---- expressions ---- */
+
+void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user) {
+    ir_module *module = e->module;
+    if (e->count == 0) {
+        fn(user, e);
+        return;
+    }
+    ir_scratch *scratch = scratch_take(module);
+    scratch_mark(module, scratch, e);
+    scratch_push(module, scratch, e);
+    while (scratch->stack_count) {
+        struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
+        if (top->next < top->e->count) {
+            const ir_expr *child = top->e->args[top->next++];
+            if (scratch_mark(module, scratch, child))
+                scratch_push(module, scratch, child);
+        } else {
+            const ir_expr *done = top->e;
+            scratch->stack_count--;
+            fn(user, done);
+        }
+    }
+    scratch_give(module);
+}
+
+/* e over its rewritten arguments, which are all in memo. */
+static const ir_expr *rewrite_one(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                  base_map *memo) {
+    const ir_expr *few[8], **args = few;
+    bool changed = false;
+    if (e->count > 8)
+        args = BASE_NEW_ARRAY(module->arena, const ir_expr *, e->count);
+    for (uint32_t i = 0; i < e->count; i++) {
+        args[i] = base_map_get(memo, BASE_KEY(e->args[i]));
+        changed = changed || args[i] != e->args[i];
+    }
+    return fn(user, changed ? ir_rebuild(module, e, args) : e);
+}
+
+const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                               base_map *memo) {
+    if (!memo)
+        memo = base_map_create(module->arena);
+    const ir_expr *known = base_map_get(memo, BASE_KEY(e));
+    if (known)
+        return known;
+    ir_scratch *scratch = scratch_take(module);
+    scratch_push(module, scratch, e);
+    while (scratch->stack_count) {
+        struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
+        if (top->next < top->e->count) {
+            const ir_expr *child = top->e->args[top->next++];
+            if (!base_map_get(memo, BASE_KEY(child)))
+                scratch_push(module, scratch, child);
+            continue;
+        }
+        const ir_expr *done = top->e;
+        scratch->stack_count--;
+        if (!base_map_get(memo, BASE_KEY(done))) {
+            union {
+                const ir_expr *in;
+                void *out;
+            } result = {.in = rewrite_one(module, done, fn, user, memo)};
+            base_map_set(memo, BASE_KEY(done), result.out);
+        }
+    }
+    scratch_give(module);
+    return base_map_get(memo, BASE_KEY(e));
+}
+
+/* ---- statements ---- */
+
+typedef void expression_function(void *user, const ir_expr **e);
+
+/* Calls fn on a copy of the list, which takes the list's place when something was replaced: callers may
+ * share the array that they built statements from. */
+static void visit_list(const ir_expr *const **list, uint32_t count, expression_function *fn, void *user) {
+    const ir_expr **copy = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const ir_expr *e = (*list)[i];
+        fn(user, &e);
+        if (e == (*list)[i])
+            continue;
+        if (!copy) {
+            copy = BASE_NEW_ARRAY(e->module->arena, const ir_expr *, count);
+            memcpy(copy, *list, count * sizeof *copy);
+            *list = copy;
+        }
+        copy[i] = e;
+    }
+}
+
+void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user) {
+    switch (statement->kind) {
+    case IR_STMT_LET:
+    case IR_STMT_ASSIGN:
+        fn(user, statement->kind == IR_STMT_LET ? &statement->as.let.value : &statement->as.assign.value);
+        break;
+    case IR_STMT_ALLOCATE:
+        visit_list(&statement->as.allocate.tensor->type.shape, statement->as.allocate.tensor->type.rank, fn,
+                   user);
+        break;
+    case IR_STMT_DECLARE:
+        visit_list(&statement->as.declare.tensor->type.shape, statement->as.declare.tensor->type.rank, fn,
+                   user);
+        if (statement->as.declare.tensor->data)
+            fn(user, &statement->as.declare.tensor->data);
+        break;
+    case IR_STMT_STORE:
+        visit_list(&statement->as.store.indices, statement->as.store.count, fn, user);
+        fn(user, &statement->as.store.value);
+        break;
+    case IR_STMT_POINTER_STORE:
+        fn(user, &statement->as.pointer_store.base);
+        fn(user, &statement->as.pointer_store.index);
+        fn(user, &statement->as.pointer_store.value);
+        break;
+    case IR_STMT_IF:
+        fn(user, &statement->as.branch.condition);
+        break;
+    case IR_STMT_FOR:
+        fn(user, &statement->as.loop.start);
+        fn(user, &statement->as.loop.extent);
+        fn(user, &statement->as.loop.step);
+        break;
+    case IR_STMT_WHILE:
+        fn(user, &statement->as.while_loop.condition);
+        break;
+    case IR_STMT_EVALUATE:
+        fn(user, &statement->as.evaluate.value);
+        break;
+    case IR_STMT_BLOCK:
+    case IR_STMT_BREAK:
+    case IR_STMT_CONTINUE:
+    case IR_STMT_RETURN:
+        break;
+    }
+}
+
+void ir_stmt_visit(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user) {
+    fn(user, statement);
+    switch (statement->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < statement->as.block.body.count; i++)
+            ir_stmt_visit(statement->as.block.body.items[i], fn, user);
+        break;
+    case IR_STMT_IF:
+        ir_stmt_visit(statement->as.branch.then_body, fn, user);
+        if (statement->as.branch.else_body)
+            ir_stmt_visit(statement->as.branch.else_body, fn, user);
+        break;
+    case IR_STMT_FOR:
+        ir_stmt_visit(statement->as.loop.body, fn, user);
+        break;
+    case IR_STMT_WHILE:
+        ir_stmt_visit(statement->as.while_loop.body, fn, user);
+        break;
+    default:
+        break;
+    }
+}
