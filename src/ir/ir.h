@@ -242,6 +242,7 @@ struct ir_module {
 
 /* ---- construction (ir_build.c) ---- */
 ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics);
+/* Adds the function to module->functions. */
 ir_function *ir_function_create(ir_module *module, const char *name, base_span span);
 ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_kind kind, base_span span);
 ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor_type *type,
@@ -294,7 +295,8 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
 void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user);
 /* Calls fn on every statement below and including this one, outermost first, in order. */
 void ir_stmt_visit(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
-/* Deep copy of a function into the same module (statements, variables and tensors fresh; names kept). */
+/* Deep copy of a verified function into the same module (statements, variables and tensors fresh; names
+ * kept). The copy is not added to module->functions. */
 ir_function *ir_function_copy(const ir_function *function);
 
 /* ---- text (ir_print.c, ir_parse.c) ---- */
