@@ -3,6 +3,7 @@
  * statements. Private to src/lower. */
 #ifndef TIRC_LOWER_LOWER_INTERNAL_H
 #define TIRC_LOWER_LOWER_INTERNAL_H
+#include "arith/arith_bounds.h"
 #include "lower/lower.h"
 
 /* One function on its way. Passes rewrite function in place and may add to plan. */
@@ -13,6 +14,7 @@ typedef struct lower_context {
     const lower_options *options;
     ir_function *function;
     lower_plan *plan;
+    arith_facts *facts; /* of the running pass; made again by every pass that asks */
 } lower_context;
 typedef void (*lower_pass_run)(lower_context *context);
 
@@ -55,18 +57,27 @@ void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *
 void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
                                void *user);
 
-/* ---- lower_layouts.c ---- */
-/* The element number that a layout gives to a coordinate, as one scalar expression; NULL after an error was
- * reported at span. */
+/* ---- lower_index.c; context->facts must be set ---- */
+/* The pointer that a tensor's element numbers count from: DATA of a parameter or allocation or a pointer
+ * variable, retyped to the tensor's scalar element type where that differs. */
+const ir_expr *lower_base(lower_context *context, const ir_tensor *tensor);
+/* The parameter or allocation behind the pointer; NULL when it is not known here. */
+const ir_tensor *lower_root(const ir_tensor *tensor);
+/* Number of the first scalar element at a coordinate, counted from lower_base, the layout's origin included.
+ * NULL after an error was reported at span. The last index may be a RAMP: its base is taken. */
 const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices,
                            uint32_t count, base_span span);
+/* Whether count neighbours along the last axis, from this index on, are neighbours in storage. */
+bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const ir_expr *last, int64_t count);
 /* Elements that storage of this tensor needs: highest mapped position + 1. False and a report when it is not
  * a positive constant. */
 bool lower_footprint(lower_context *context, const ir_tensor *tensor, base_span span, uint64_t *elements);
 /* Bytes of this many elements: 4-bit elements are packed two to a byte. */
 uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements);
+/* a op b, after the narrower or unsigned side of two integer types was converted. */
+const ir_expr *lower_integer_binary(ir_module *module, ir_op op, const ir_expr *a, const ir_expr *b);
 
-/* ---- lower_plan.c ---- */
+/* ---- lower_launch.c ---- */
 /* Whether a local allocation is only ever accessed at constant indices; reason is a text for people. */
 bool lower_local_is_static(const ir_function *function, const ir_tensor *tensor, const char **reason);
 #endif

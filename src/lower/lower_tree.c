@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copies, rewrites and walks of statement trees, shared by the passes. Must not know any pass. */
+#include "lower/lower_internal.h"
+
+/* ---- substitution ---- */
+void lower_substitution_start(lower_substitution *substitution, ir_module *module) {
+    *substitution = (lower_substitution){module, base_map_create(module->arena), base_map_create(module->arena),
+                                         base_map_create(module->arena)};
+}
+
+/* What was rewritten so far may mention the variable or tensor that is replaced from here on. */
+static void forget(lower_substitution *substitution) {
+    if (base_map_count(substitution->memo))
+        substitution->memo = base_map_create(substitution->module->arena);
+}
+
+void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value) {
+    base_map_set(substitution->vars, (uint64_t)var->id + 1, (void *)(uintptr_t)value);
+    forget(substitution);
+}
+
+void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to) {
+    base_map_set(substitution->tensors, (uint64_t)from->id + 1, (void *)(uintptr_t)to);
+    forget(substitution);
+}
+
+static const ir_expr *replace(void *user, const ir_expr *e) {
+    lower_substitution *s = user;
+    const ir_tensor *tensor;
+    switch (e->op) {
+    case IR_VAR:
+    case IR_REGISTER: {
+        const ir_expr *value = base_map_get(s->vars, (uint64_t)e->at.var->id + 1);
+        return value ? value : e;
+    }
+    case IR_LOAD:
+        tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
+        return tensor ? ir_load(s->module, tensor, e->args, e->count) : e;
+    case IR_ADDRESS:
+        tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
+        return tensor ? ir_address(s->module, tensor, e->args, e->count) : e;
+    case IR_DATA:
+        tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
+        return tensor ? ir_data(s->module, tensor) : e;
+    case IR_POINTER_LOAD:
+        return e->at.origin ? ir_pointer_load(s->module, e->type, e->args[0], e->args[1],
+                                              lower_substitute(s, e->at.origin))
+                            : e;
+    case IR_POINTER_ADDRESS:
+        return e->at.origin ? ir_pointer_address(s->module, e->type, e->args[0], e->args[1],
+                                                 lower_substitute(s, e->at.origin))
+                            : e;
+    default: return e;
+    }
+}
+
+const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e) {
+    return e ? ir_expr_rewrite(substitution->module, e, replace, substitution, substitution->memo) : NULL;
+}
+
+/* ---- statement copies ---- */
+static ir_var *copy_var(lower_substitution *s, const ir_var *var) {
+    ir_var *fresh = ir_var_create(s->module, var->name, var->type, var->kind, var->span);
+    lower_substitute_var(s, var, ir_var_use(s->module, fresh));
+    return fresh;
+}
+
+static const ir_expr *const *copy_list(lower_substitution *s, const ir_expr *const *list, uint32_t count) {
+    const ir_expr **fresh = BASE_NEW_ARRAY(s->module->arena, const ir_expr *, count);
+    for (uint32_t i = 0; i < count; i++)
+        fresh[i] = lower_substitute(s, list[i]);
+    return fresh;
+}
+
+static ir_tensor *copy_tensor(lower_substitution *s, const ir_tensor *tensor) {
+    ir_tensor_type type = tensor->type;
+    type.shape = copy_list(s, type.shape, type.rank);
+    ir_tensor *fresh = ir_tensor_create(s->module, tensor->name, &type, tensor->kind,
+                                        lower_substitute(s, tensor->data), tensor->span);
+    fresh->is_scalar = tensor->is_scalar;
+    lower_substitute_tensor(s, tensor, fresh);
+    return fresh;
+}
+
+static ir_tensor *mapped_tensor(lower_substitution *s, ir_tensor *tensor) {
+    ir_tensor *fresh = base_map_get(s->tensors, (uint64_t)tensor->id + 1);
+    return fresh ? fresh : tensor;
+}
+
+static void copy_loop(lower_substitution *s, ir_stmt *to, const ir_stmt *from) {
+    to->as.loop = from->as.loop;
+    to->as.loop.start = lower_substitute(s, from->as.loop.start);
+    to->as.loop.extent = lower_substitute(s, from->as.loop.extent);
+    to->as.loop.var = copy_var(s, from->as.loop.var);
+    to->as.loop.body = lower_stmt_copy(s, from->as.loop.body);
+}
+
+/* Assignment to a register that is itself replaced by a fresh one. */
+static ir_var *mapped_register(lower_substitution *s, ir_var *var) {
+    const ir_expr *fresh = base_map_get(s->vars, (uint64_t)var->id + 1);
+    return fresh ? (ir_var *)(uintptr_t)fresh->at.var : var;
+}
+
+ir_stmt *lower_stmt_copy(lower_substitution *s, const ir_stmt *from) {
+    if (!from)
+        return NULL;
+    ir_stmt *to = ir_stmt_create(s->module, from->kind, from->span);
+    switch (from->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < from->as.block.body.count; i++)
+            ir_block_add(s->module, to, lower_stmt_copy(s, from->as.block.body.items[i]));
+        break;
+    case IR_STMT_LET:
+        to->as.let.value = lower_substitute(s, from->as.let.value);
+        to->as.let.var = copy_var(s, from->as.let.var);
+        break;
+    case IR_STMT_ASSIGN:
+        to->as.assign.value = lower_substitute(s, from->as.assign.value);
+        to->as.assign.var = mapped_register(s, from->as.assign.var);
+        break;
+    case IR_STMT_ALLOCATE: to->as.allocate.tensor = copy_tensor(s, from->as.allocate.tensor); break;
+    case IR_STMT_DECLARE: to->as.declare.tensor = copy_tensor(s, from->as.declare.tensor); break;
+    case IR_STMT_STORE:
+        to->as.store.tensor = mapped_tensor(s, from->as.store.tensor);
+        to->as.store.count = from->as.store.count;
+        to->as.store.indices = copy_list(s, from->as.store.indices, from->as.store.count);
+        to->as.store.value = lower_substitute(s, from->as.store.value);
+        break;
+    case IR_STMT_POINTER_STORE:
+        to->as.pointer_store.base = lower_substitute(s, from->as.pointer_store.base);
+        to->as.pointer_store.index = lower_substitute(s, from->as.pointer_store.index);
+        to->as.pointer_store.value = lower_substitute(s, from->as.pointer_store.value);
+        to->as.pointer_store.origin = lower_substitute(s, from->as.pointer_store.origin);
+        break;
+    case IR_STMT_IF:
+        to->as.branch.condition = lower_substitute(s, from->as.branch.condition);
+        to->as.branch.then_body = lower_stmt_copy(s, from->as.branch.then_body);
+        to->as.branch.else_body = lower_stmt_copy(s, from->as.branch.else_body);
+        break;
+    case IR_STMT_FOR: copy_loop(s, to, from); break;
+    case IR_STMT_WHILE:
+        to->as.while_loop.condition = lower_substitute(s, from->as.while_loop.condition);
+        to->as.while_loop.body = lower_stmt_copy(s, from->as.while_loop.body);
+        break;
+    case IR_STMT_EVALUATE: to->as.evaluate.value = lower_substitute(s, from->as.evaluate.value); break;
+    case IR_STMT_BREAK:
+    case IR_STMT_CONTINUE:
+    case IR_STMT_RETURN: break;
+    }
+    return to;
+}
+
+/* ---- walks ---- */
+void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
+    if (!block)
+        return;
+    lower_statements out = {0};
+    for (size_t i = 0; i < block->as.block.body.count; i++) {
+        ir_stmt *s = block->as.block.body.items[i];
+        switch (s->kind) {
+        case IR_STMT_BLOCK: lower_map_statements(context, s, fn, user); break;
+        case IR_STMT_IF:
+            lower_map_statements(context, s->as.branch.then_body, fn, user);
+            lower_map_statements(context, s->as.branch.else_body, fn, user);
+            break;
+        case IR_STMT_FOR: lower_map_statements(context, s->as.loop.body, fn, user); break;
+        case IR_STMT_WHILE: lower_map_statements(context, s->as.while_loop.body, fn, user); break;
+        default: break;
+        }
+        fn(user, s, &out);
+    }
+    block->as.block.body.items = out.items;
+    block->as.block.body.count = out.count;
+    block->as.block.body.capacity = out.capacity;
+}
+
+void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statement), void *user) {
+    if (!s)
+        return;
+    fn(user, s);
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++)
+            lower_visit_statements(s->as.block.body.items[i], fn, user);
+        break;
+    case IR_STMT_IF:
+        lower_visit_statements(s->as.branch.then_body, fn, user);
+        lower_visit_statements(s->as.branch.else_body, fn, user);
+        break;
+    case IR_STMT_FOR: lower_visit_statements(s->as.loop.body, fn, user); break;
+    case IR_STMT_WHILE: lower_visit_statements(s->as.while_loop.body, fn, user); break;
+    default: break;
+    }
+}
+
+typedef struct rewrite_state {
+    ir_module *module;
+    ir_rewrite_function fn;
+    void *user;
+    base_map *memo;
+} rewrite_state;
+
+static void rewrite_expression(void *user, const ir_expr **e) {
+    rewrite_state *state = user;
+    if (*e)
+        *e = ir_expr_rewrite(state->module, *e, state->fn, state->user, state->memo);
+}
+
+static void rewrite_statement(void *user, ir_stmt *statement) {
+    ir_stmt_expressions(statement, rewrite_expression, user);
+}
+
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
+    rewrite_state state = {context->module, fn, user, base_map_create(context->arena)};
+    lower_visit_statements(statement, rewrite_statement, &state);
+}
