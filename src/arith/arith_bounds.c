@@ -44,7 +44,8 @@ static arith_modular make_modular(wide modulus, wide remainder) {
     }
     if (modulus > INT64_MAX)
         return any_residue;
-    return (arith_modular){(int64_t)modulus, (int64_t)(remainder - floor_divide(remainder, modulus) * modulus)};
+    return (arith_modular){(int64_t)modulus,
+                           (int64_t)(remainder - floor_divide(remainder, modulus) * modulus)};
 }
 
 static bool is_integral(ir_type type) {
@@ -102,12 +103,12 @@ static fact join(ir_type type, fact a, fact b) {
 
 /* ---- operations ---- */
 static fact add(ir_type type, fact a, fact b, int sign) {
-    arith_modular m =
-        make_modular(wide_gcd(a.modular.modulus, b.modular.modulus),
-                     (wide)a.modular.remainder + sign * (wide)b.modular.remainder);
+    arith_modular m = make_modular(wide_gcd(a.modular.modulus, b.modular.modulus),
+                                   (wide)a.modular.remainder + sign * (wide)b.modular.remainder);
     if (!a.range.known || !b.range.known)
         return clip(type, (wide)INT64_MIN * 4, (wide)INT64_MAX * 4, m);
-    wide low = sign > 0 ? b.range.low : -(wide)b.range.high, high = sign > 0 ? b.range.high : -(wide)b.range.low;
+    wide low = sign > 0 ? b.range.low : -(wide)b.range.high,
+         high = sign > 0 ? b.range.high : -(wide)b.range.low;
     return clip(type, a.range.low + low, a.range.high + high, m);
 }
 
@@ -256,7 +257,8 @@ static const int64_t block_limit[3] = {1024, 1024, 64};
 static const int64_t grid_limit[3] = {2147483647, 65535, 65535};
 
 /* Bounds of a launch dimension, inside what hardware allows. */
-static arith_range dimension(arith_facts *facts, const ir_expr *const *sizes, int axis, const int64_t *limits) {
+static arith_range dimension(arith_facts *facts, const ir_expr *const *sizes, int axis,
+                             const int64_t *limits) {
     arith_range r = {true, 1, limits[axis]};
     if (!facts->function || !facts->function->launch.present || !sizes[axis])
         return r;
@@ -274,15 +276,18 @@ static fact query(arith_facts *facts, const ir_expr *e) {
     int axis = (int)e->at.integer;
     arith_range r;
     switch (e->op) {
-    case IR_THREAD_IDX: return within(0, dimension(facts, launch->block, axis, block_limit).high - 1);
-    case IR_BLOCK_IDX: return within(0, dimension(facts, launch->grid, axis, grid_limit).high - 1);
+    case IR_THREAD_IDX:
+        return within(0, dimension(facts, launch->block, axis, block_limit).high - 1);
+    case IR_BLOCK_IDX:
+        return within(0, dimension(facts, launch->grid, axis, grid_limit).high - 1);
     case IR_BLOCK_DIM:
         r = dimension(facts, launch->block, axis, block_limit);
         return within(r.low, r.high);
     case IR_GRID_DIM:
         r = dimension(facts, launch->grid, axis, grid_limit);
         return within(r.low, r.high);
-    default: break;
+    default:
+        break;
     }
     int64_t threads = 1;
     for (int i = 0; i < 3; i++)
@@ -300,32 +305,48 @@ static fact *find(arith_facts *facts, const ir_expr *e) {
 
 static fact binary(const ir_expr *e, fact a, fact b) {
     switch (e->op) {
-    case IR_ADD: return add(e->type, a, b, 1);
-    case IR_SUB: return add(e->type, a, b, -1);
-    case IR_MUL: return multiply(e->type, a, b);
-    case IR_FLOORDIV: return divide(e->type, a, b, true);
-    case IR_FLOORMOD: return modulo(e->type, a, b, true);
-    case IR_TRUNCDIV: return divide(e->type, a, b, false);
-    case IR_TRUNCMOD: return modulo(e->type, a, b, false);
+    case IR_ADD:
+        return add(e->type, a, b, 1);
+    case IR_SUB:
+        return add(e->type, a, b, -1);
+    case IR_MUL:
+        return multiply(e->type, a, b);
+    case IR_FLOORDIV:
+        return divide(e->type, a, b, true);
+    case IR_FLOORMOD:
+        return modulo(e->type, a, b, true);
+    case IR_TRUNCDIV:
+        return divide(e->type, a, b, false);
+    case IR_TRUNCMOD:
+        return modulo(e->type, a, b, false);
     case IR_MIN:
-    case IR_MAX: return smaller_or_larger(e->type, e->op, a, b);
-    case IR_BITAND: return bit_and(e->type, a, b);
+    case IR_MAX:
+        return smaller_or_larger(e->type, e->op, a, b);
+    case IR_BITAND:
+        return bit_and(e->type, a, b);
     case IR_BITOR:
-    case IR_BITXOR: return bit_or(e->type, e->op, a, b);
+    case IR_BITXOR:
+        return bit_or(e->type, e->op, a, b);
     case IR_SHL:
-    case IR_SHR: return shift(e->type, e->op, a, b);
-    default: return unknown(e->type);
+    case IR_SHR:
+        return shift(e->type, e->op, a, b);
+    default:
+        return unknown(e->type);
     }
 }
 
 static fact unary(const ir_expr *e, fact a) {
     unsigned bits = num_dtype_bits((num_dtype)e->args[0]->type.dtype);
     switch (e->op) {
-    case IR_NEG: return add(e->type, within(0, 0), a, -1);
-    case IR_BITNOT: return add(e->type, within(-1, -1), a, -1);
-    case IR_CAST: return cast(e->type, e->args[0], a);
+    case IR_NEG:
+        return add(e->type, within(0, 0), a, -1);
+    case IR_BITNOT:
+        return add(e->type, within(-1, -1), a, -1);
+    case IR_CAST:
+        return cast(e->type, e->args[0], a);
     case IR_POPCOUNT:
-    case IR_CLZ: return within(0, bits);
+    case IR_CLZ:
+        return within(0, bits);
     case IR_ABS:
         if (a.range.known && a.range.low >= 0)
             return a;
@@ -334,7 +355,8 @@ static fact unary(const ir_expr *e, fact a) {
             return clip(e->type, 0, high, any_residue);
         }
         return unknown(e->type);
-    default: return unknown(e->type);
+    default:
+        return unknown(e->type);
     }
 }
 
@@ -356,10 +378,13 @@ static fact compute(arith_facts *facts, const ir_expr *e) {
     case IR_GRID_DIM:
     case IR_LANE_ID:
     case IR_WARP_ID:
-    case IR_LINEAR_THREAD: return query(facts, e);
+    case IR_LINEAR_THREAD:
+        return query(facts, e);
     case IR_SELECT:
-    case IR_IF_THEN_ELSE: return join(e->type, *find(facts, e->args[1]), *find(facts, e->args[2]));
-    default: break;
+    case IR_IF_THEN_ELSE:
+        return join(e->type, *find(facts, e->args[1]), *find(facts, e->args[2]));
+    default:
+        break;
     }
     if (!(ir_op_information(e->op)->flags & IR_FLAG_PURE))
         return unknown(e->type);
@@ -416,7 +441,8 @@ static void bind_loop(arith_facts *facts, const ir_stmt *loop) {
     }
     /* Stepping may pass the end of the type only by wrapping, which leaves powers of two. */
     if (!f.range.known || f.range.high == type_range(type).high)
-        f.modular = make_modular(wide_gcd(m.modulus, (wide)1 << num_dtype_bits((num_dtype)type.dtype)), m.remainder);
+        f.modular =
+            make_modular(wide_gcd(m.modulus, (wide)1 << num_dtype_bits((num_dtype)type.dtype)), m.remainder);
     bind(facts, loop->as.loop.var, f);
 }
 
@@ -441,8 +467,11 @@ static void walk(arith_facts *facts, const ir_stmt *s) {
             bind_loop(facts, s);
         walk(facts, s->as.loop.body);
         break;
-    case IR_STMT_WHILE: walk(facts, s->as.while_loop.body); break;
-    default: break;
+    case IR_STMT_WHILE:
+        walk(facts, s->as.while_loop.body);
+        break;
+    default:
+        break;
     }
 }
 

@@ -31,7 +31,8 @@ ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_
     var->name = base_name_of(module->names, name ? name : "v");
     var->type = type;
     var->kind = kind;
-    var->id = module->next_var++;
+    var->id = module->intern->next_var++;
+    module->next_var = module->intern->next_var;
     var->span = span;
     return var;
 }
@@ -50,7 +51,8 @@ ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor
         tensor->type.align = 64;
     tensor->kind = kind;
     tensor->data = data;
-    tensor->id = module->next_tensor++;
+    tensor->id = module->intern->next_tensor++;
+    module->next_tensor = module->intern->next_tensor;
     tensor->span = span;
     return tensor;
 }
@@ -129,10 +131,13 @@ const ir_expr *ir_intern_expr(ir_module *module, ir_op op, ir_type type, const i
     uint32_t hash = hash_expr(op, type, args, count, attribute);
     size_t at = hash & (intern->capacity - 1);
     for (; intern->slots[at]; at = (at + 1) & (intern->capacity - 1))
-        if (intern->hashes[at] == hash && same_expr(intern->slots[at], op, type, args, count, attribute))
+        if (intern->hashes[at] == hash && same_expr(intern->slots[at], op, type, args, count, attribute)) {
+            module->next_expr = intern->next_expr;
             return intern->slots[at];
+        }
     ir_expr *e = create_expr(module, op, type, args, count, attribute);
-    e->id = module->next_expr++;
+    e->id = intern->next_expr++;
+    module->next_expr = intern->next_expr;
     intern->slots[at] = e;
     intern->hashes[at] = hash;
     intern->count++;

@@ -26,7 +26,7 @@ static void scratch_give(ir_module *module) {
 /* True the first time e is met in this walk. */
 static bool scratch_mark(ir_module *module, ir_scratch *scratch, const ir_expr *e) {
     if (e->id >= scratch->capacity) {
-        uint32_t capacity = module->next_expr + module->next_expr / 2 + 64;
+        uint32_t capacity = module->intern->next_expr + module->intern->next_expr / 2 + 64;
         uint32_t *stamps = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
         if (scratch->capacity)
             memcpy(stamps, scratch->stamps, scratch->capacity * sizeof *stamps);

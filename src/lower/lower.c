@@ -133,12 +133,9 @@ lower_result *lower_module(base_arena *arena, ir_module *module, const lower_opt
             sort_parameters(function);
         lower_plan *plan = start_plan(arena, function);
         base_vector_push(arena, &result->plans, plan);
-        contexts[i] = (lower_context){arena, module->diagnostics, result->module, options, function, plan, NULL};
+        contexts[i] =
+            (lower_context){arena, module->diagnostics, result->module, options, function, plan, NULL};
     }
     bool done = run_passes(contexts, count, result->module, options);
-    /* Both modules intern into one table, so ids must stay dense across them. */
-    module->next_expr = result->module->next_expr;
-    module->next_var = result->module->next_var;
-    module->next_tensor = result->module->next_tensor;
     return done ? result : NULL;
 }

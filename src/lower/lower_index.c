@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a coordinate to an element number: the layout's digits and strides as an expression that reads like
- * the author's (larger stride first, constants last), and the size of storage. Must not rewrite statements. */
+ * the author's (larger stride first, constants last), and the size of storage. Must not rewrite statements.
+ */
 #include "lower/lower_internal.h"
 #include "num/num.h"
 
@@ -128,9 +129,11 @@ static const ir_expr *add_up(sum *s) {
         total = total ? lower_integer_binary(module, IR_ADD, total, product) : product;
     }
     if (!total)
-        return ir_int(module, s->constant == (int32_t)s->constant ? NUM_DTYPE_I32 : NUM_DTYPE_I64, s->constant);
-    return s->constant ? lower_integer_binary(module, IR_ADD, total, constant_like(module, total, s->constant))
-                       : total;
+        return ir_int(module, s->constant == (int32_t)s->constant ? NUM_DTYPE_I32 : NUM_DTYPE_I64,
+                      s->constant);
+    return s->constant
+               ? lower_integer_binary(module, IR_ADD, total, constant_like(module, total, s->constant))
+               : total;
 }
 
 /* ---- shapes ---- */
@@ -200,7 +203,8 @@ static void row_major(sum *s, const ir_tensor *tensor, const ir_expr *const *ind
 }
 
 /* ---- tile layouts ---- */
-/* One digit of a coordinate: (x / divisor) mod extent; the outermost digit is not reduced (layouts.md 1.2). */
+/* One digit of a coordinate: (x / divisor) mod extent; the outermost digit is not reduced (layouts.md 1.2).
+ */
 static const ir_expr *digit(lower_context *context, const ir_expr *x, int64_t divisor, int64_t extent,
                             bool outermost) {
     ir_module *module = context->module;
@@ -227,7 +231,8 @@ static void add_iters(sum *s, const ir_expr *x, const layout_iter *iters, uint32
 }
 
 /* Row-major number of the coordinate, for layouts whose iters cross the axes of the shape. */
-static const ir_expr *flatten(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices) {
+static const ir_expr *flatten(lower_context *context, const ir_tensor *tensor,
+                              const ir_expr *const *indices) {
     const ir_expr *flat = NULL;
     for (uint32_t d = 0; d < tensor->type.rank; d++) {
         if (flat)
@@ -246,8 +251,8 @@ static bool check_domain(lower_context *context, const ir_tensor *tensor, const 
     if (fits && size == product)
         return true;
     base_diagnostic *d = base_report(context->diagnostics, BASE_ERROR, "T0406", tensor->span,
-                                     "the layout of '%s' maps %lld elements, but its shape has %lld", tensor->name,
-                                     (long long)size, (long long)product);
+                                     "the layout of '%s' maps %lld elements, but its shape has %lld",
+                                     tensor->name, (long long)size, (long long)product);
     base_help(context->diagnostics, d, "a layout describes the whole shape; lowering does not resize it");
     return false;
 }
@@ -256,7 +261,8 @@ static const layout_tile *grouped(lower_context *context, const ir_tensor *tenso
                                   uint32_t *separators) {
     layout_error error = {0};
     const layout_tile *canonical = layout_canonical(context->arena, tensor->type.layout);
-    return canonical ? layout_group(context->arena, canonical, shape, tensor->type.rank, separators, &error) : NULL;
+    return canonical ? layout_group(context->arena, canonical, shape, tensor->type.rank, separators, &error)
+                     : NULL;
 }
 
 static bool tile(sum *s, const ir_tensor *tensor, const ir_expr *const *indices) {
@@ -310,7 +316,8 @@ static bool check_access(lower_context *context, const ir_tensor *tensor, uint32
             base_help(diagnostics, d, "give it a layout on the memory axis m");
         else
             base_help(diagnostics, d,
-                      "index this thread's own slots through a view: %s.view(slots, layout=\"default\")", tensor->name);
+                      "index this thread's own slots through a view: %s.view(slots, layout=\"default\")",
+                      tensor->name);
         return false;
     }
     return true;
@@ -356,7 +363,8 @@ const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, cons
 }
 
 /* ---- questions about layouts ---- */
-bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const ir_expr *last, int64_t count) {
+bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const ir_expr *last,
+                         int64_t count) {
     int64_t *shape;
     if (!tensor->type.layout)
         return true;
@@ -376,14 +384,16 @@ bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const 
 }
 
 static bool report_size(lower_context *context, const ir_tensor *tensor, base_span span, const char *what) {
-    base_report(context->diagnostics, BASE_ERROR, "T0412", span, "the storage of '%s' %s", tensor->name, what);
+    base_report(context->diagnostics, BASE_ERROR, "T0412", span, "the storage of '%s' %s", tensor->name,
+                what);
     return false;
 }
 
 bool lower_footprint(lower_context *context, const ir_tensor *tensor, base_span span, uint64_t *elements) {
     int64_t *shape, size = 1;
     if (!constant_shape(context, &tensor->type, &shape))
-        return report_size(context, tensor, span, "needs a size that is constant when the kernel is compiled");
+        return report_size(context, tensor, span,
+                           "needs a size that is constant when the kernel is compiled");
     for (uint32_t d = 0; d < tensor->type.rank; d++) {
         if (shape[d] <= 0)
             return report_size(context, tensor, span, "would be empty: every extent must be positive");

@@ -34,9 +34,9 @@ static void check(void *user, ir_stmt *s) {
         st->arena = tensor;
         return;
     }
-    base_diagnostic *d = base_report(context->diagnostics, BASE_ERROR, "T0402", s->span,
-                                     "'%s' is a second shared.dyn allocation; a kernel has one dynamic arena",
-                                     tensor->name);
+    base_diagnostic *d =
+        base_report(context->diagnostics, BASE_ERROR, "T0402", s->span,
+                    "'%s' is a second shared.dyn allocation; a kernel has one dynamic arena", tensor->name);
     base_note(context->diagnostics, d, st->arena->span, "the arena is '%s'", st->arena->name);
     base_help(context->diagnostics, d,
               "declare '%s' as a view: decl_tensor(%s.data, ...) with an origin in its layout", tensor->name,

@@ -4,8 +4,8 @@
 
 /* ---- substitution ---- */
 void lower_substitution_start(lower_substitution *substitution, ir_module *module) {
-    *substitution = (lower_substitution){module, base_map_create(module->arena), base_map_create(module->arena),
-                                         base_map_create(module->arena)};
+    *substitution = (lower_substitution){module, base_map_create(module->arena),
+                                         base_map_create(module->arena), base_map_create(module->arena)};
 }
 
 /* What was rewritten so far may mention the variable or tensor that is replaced from here on. */
@@ -50,7 +50,8 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
         return e->at.origin ? ir_pointer_address(s->module, e->type, e->args[0], e->args[1],
                                                  lower_substitute(s, e->at.origin))
                             : e;
-    default: return e;
+    default:
+        return e;
     }
 }
 
@@ -118,8 +119,12 @@ ir_stmt *lower_stmt_copy(lower_substitution *s, const ir_stmt *from) {
         to->as.assign.value = lower_substitute(s, from->as.assign.value);
         to->as.assign.var = mapped_register(s, from->as.assign.var);
         break;
-    case IR_STMT_ALLOCATE: to->as.allocate.tensor = copy_tensor(s, from->as.allocate.tensor); break;
-    case IR_STMT_DECLARE: to->as.declare.tensor = copy_tensor(s, from->as.declare.tensor); break;
+    case IR_STMT_ALLOCATE:
+        to->as.allocate.tensor = copy_tensor(s, from->as.allocate.tensor);
+        break;
+    case IR_STMT_DECLARE:
+        to->as.declare.tensor = copy_tensor(s, from->as.declare.tensor);
+        break;
     case IR_STMT_STORE:
         to->as.store.tensor = mapped_tensor(s, from->as.store.tensor);
         to->as.store.count = from->as.store.count;
@@ -137,15 +142,20 @@ ir_stmt *lower_stmt_copy(lower_substitution *s, const ir_stmt *from) {
         to->as.branch.then_body = lower_stmt_copy(s, from->as.branch.then_body);
         to->as.branch.else_body = lower_stmt_copy(s, from->as.branch.else_body);
         break;
-    case IR_STMT_FOR: copy_loop(s, to, from); break;
+    case IR_STMT_FOR:
+        copy_loop(s, to, from);
+        break;
     case IR_STMT_WHILE:
         to->as.while_loop.condition = lower_substitute(s, from->as.while_loop.condition);
         to->as.while_loop.body = lower_stmt_copy(s, from->as.while_loop.body);
         break;
-    case IR_STMT_EVALUATE: to->as.evaluate.value = lower_substitute(s, from->as.evaluate.value); break;
+    case IR_STMT_EVALUATE:
+        to->as.evaluate.value = lower_substitute(s, from->as.evaluate.value);
+        break;
     case IR_STMT_BREAK:
     case IR_STMT_CONTINUE:
-    case IR_STMT_RETURN: break;
+    case IR_STMT_RETURN:
+        break;
     }
     return to;
 }
@@ -158,14 +168,21 @@ void lower_map_statements(lower_context *context, ir_stmt *block, lower_statemen
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
         switch (s->kind) {
-        case IR_STMT_BLOCK: lower_map_statements(context, s, fn, user); break;
+        case IR_STMT_BLOCK:
+            lower_map_statements(context, s, fn, user);
+            break;
         case IR_STMT_IF:
             lower_map_statements(context, s->as.branch.then_body, fn, user);
             lower_map_statements(context, s->as.branch.else_body, fn, user);
             break;
-        case IR_STMT_FOR: lower_map_statements(context, s->as.loop.body, fn, user); break;
-        case IR_STMT_WHILE: lower_map_statements(context, s->as.while_loop.body, fn, user); break;
-        default: break;
+        case IR_STMT_FOR:
+            lower_map_statements(context, s->as.loop.body, fn, user);
+            break;
+        case IR_STMT_WHILE:
+            lower_map_statements(context, s->as.while_loop.body, fn, user);
+            break;
+        default:
+            break;
         }
         fn(user, s, &out);
     }
@@ -187,9 +204,14 @@ void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statemen
         lower_visit_statements(s->as.branch.then_body, fn, user);
         lower_visit_statements(s->as.branch.else_body, fn, user);
         break;
-    case IR_STMT_FOR: lower_visit_statements(s->as.loop.body, fn, user); break;
-    case IR_STMT_WHILE: lower_visit_statements(s->as.while_loop.body, fn, user); break;
-    default: break;
+    case IR_STMT_FOR:
+        lower_visit_statements(s->as.loop.body, fn, user);
+        break;
+    case IR_STMT_WHILE:
+        lower_visit_statements(s->as.while_loop.body, fn, user);
+        break;
+    default:
+        break;
     }
 }
 
@@ -210,7 +232,8 @@ static void rewrite_statement(void *user, ir_stmt *statement) {
     ir_stmt_expressions(statement, rewrite_expression, user);
 }
 
-void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
+                               void *user) {
     rewrite_state state = {context->module, fn, user, base_map_create(context->arena)};
     lower_visit_statements(statement, rewrite_statement, &state);
 }

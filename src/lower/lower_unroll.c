@@ -26,7 +26,8 @@ static const ir_stmt *find_jump(const ir_stmt *s) {
     const ir_stmt *found = NULL;
     switch (s->kind) {
     case IR_STMT_BREAK:
-    case IR_STMT_CONTINUE: return s;
+    case IR_STMT_CONTINUE:
+        return s;
     case IR_STMT_BLOCK:
         for (size_t i = 0; i < s->as.block.body.count && !found; i++)
             found = find_jump(s->as.block.body.items[i]);
@@ -34,7 +35,8 @@ static const ir_stmt *find_jump(const ir_stmt *s) {
     case IR_STMT_IF:
         found = find_jump(s->as.branch.then_body);
         return found ? found : find_jump(s->as.branch.else_body);
-    default: return NULL;
+    default:
+        return NULL;
     }
 }
 
@@ -52,17 +54,20 @@ static int64_t rounds(state *st, const ir_stmt *loop, int64_t *start, int64_t *s
     base_diagnostics *diagnostics = st->context->diagnostics;
     int64_t extent;
     if (!arith_is_constant(st->facts, loop->as.loop.start, start) ||
-        !arith_is_constant(st->facts, loop->as.loop.extent, &extent) || !ir_is_int(loop->as.loop.step, step)) {
+        !arith_is_constant(st->facts, loop->as.loop.extent, &extent) ||
+        !ir_is_int(loop->as.loop.step, step)) {
         base_diagnostic *d = base_report(diagnostics, BASE_ERROR, "T0403", loop->span,
                                          "unroll needs a constant extent, known when the kernel is compiled");
-        base_help(diagnostics, d, "use serial(..., unroll=True) for a loop whose extent is known at run time");
+        base_help(diagnostics, d,
+                  "use serial(..., unroll=True) for a loop whose extent is known at run time");
         return -1;
     }
     const ir_stmt *jump = find_jump(loop->as.loop.body);
     if (jump) {
-        base_diagnostic *d = base_report(
-            diagnostics, BASE_ERROR, "T0404", jump->span, "%s directly inside unroll: there is no loop to %s",
-            jump->kind == IR_STMT_BREAK ? "break" : "continue", jump->kind == IR_STMT_BREAK ? "leave" : "go on with");
+        base_diagnostic *d = base_report(diagnostics, BASE_ERROR, "T0404", jump->span,
+                                         "%s directly inside unroll: there is no loop to %s",
+                                         jump->kind == IR_STMT_BREAK ? "break" : "continue",
+                                         jump->kind == IR_STMT_BREAK ? "leave" : "go on with");
         base_note(diagnostics, d, loop->span, "the unrolled loop");
         base_help(diagnostics, d, "use serial(n, unroll=True), which stays a loop");
         return -1;
@@ -74,11 +79,12 @@ static int64_t rounds(state *st, const ir_stmt *loop, int64_t *start, int64_t *s
     lower_visit_statements(loop->as.loop.body, count_statement, &size);
     uint64_t room = STATEMENT_LIMIT - st->made;
     if ((uint64_t)count > room / (size ? size : 1)) {
-        base_diagnostic *d =
-            base_report(diagnostics, BASE_ERROR, "T0405", loop->span,
-                        "unroll of %lld rounds of %zu statements goes over the limit of %d statements in a kernel",
-                        (long long)count, size, STATEMENT_LIMIT);
-        base_help(diagnostics, d, "use serial(n, unroll=True), which the next compiler unrolls as far as it pays");
+        base_diagnostic *d = base_report(
+            diagnostics, BASE_ERROR, "T0405", loop->span,
+            "unroll of %lld rounds of %zu statements goes over the limit of %d statements in a kernel",
+            (long long)count, size, STATEMENT_LIMIT);
+        base_help(diagnostics, d,
+                  "use serial(n, unroll=True), which the next compiler unrolls as far as it pays");
         return -1;
     }
     st->made += (uint64_t)count * size;
@@ -96,7 +102,8 @@ static void expand(state *st, ir_stmt *s, lower_statements *out) {
         lower_substitution substitution;
         lower_substitution_start(&substitution, module);
         const ir_var *var = s->as.loop.var;
-        lower_substitute_var(&substitution, var, ir_int(module, (num_dtype)var->type.dtype, start + i * step));
+        lower_substitute_var(&substitution, var,
+                             ir_int(module, (num_dtype)var->type.dtype, start + i * step));
         ir_stmt *body = lower_stmt_copy(&substitution, s->as.loop.body);
         expand_block(st, body);
         if (declares(body))
@@ -118,14 +125,21 @@ static void expand_block(state *st, ir_stmt *block) {
             continue;
         }
         switch (s->kind) {
-        case IR_STMT_BLOCK: expand_block(st, s); break;
+        case IR_STMT_BLOCK:
+            expand_block(st, s);
+            break;
         case IR_STMT_IF:
             expand_block(st, s->as.branch.then_body);
             expand_block(st, s->as.branch.else_body);
             break;
-        case IR_STMT_FOR: expand_block(st, s->as.loop.body); break;
-        case IR_STMT_WHILE: expand_block(st, s->as.while_loop.body); break;
-        default: break;
+        case IR_STMT_FOR:
+            expand_block(st, s->as.loop.body);
+            break;
+        case IR_STMT_WHILE:
+            expand_block(st, s->as.while_loop.body);
+            break;
+        default:
+            break;
         }
         base_vector_push(st->context->arena, &out, s);
     }
