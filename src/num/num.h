@@ -13,10 +13,13 @@ typedef enum num_rounding { NUM_RN, NUM_RZ, NUM_RP, NUM_RM, NUM_RNA } num_roundi
 double num_decode(num_dtype dtype, uint64_t bits);
 /* Encodes a double with one rounding. saturate: overflow and infinity give the largest finite value (PTX
  * .satfinite); otherwise overflow gives infinity where the format has one, else NaN (where it has one, else
- * the largest finite value). NaN gives the canonical NaN of PTX: 0x7fffffff, 0x7fff, 0x7f ... */
+ * the largest finite value). As IEEE 754 says, a finite value that a directed rounding rounds toward zero
+ * does not overflow: .rz of 1e6 to float16 is 65504. NaN gives the canonical NaN of PTX: 0x7fffffff, 0x7fff,
+ * 0x7f ...; formats without NaN give the largest finite value. ue8m0 takes the magnitude. */
 uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate);
 
-/* Fast forms, used on hot paths; they agree with the general ones on every input. */
+/* Fast forms, used on hot paths; they agree with the general ones on every input. Of NaNs, f16 gives
+ * 0x7fffffff and bf16, which is a shift, keeps the bits. */
 float num_f16_to_f32(uint16_t bits);
 uint16_t num_f32_to_f16(float value); /* RN */
 float num_bf16_to_f32(uint16_t bits);
@@ -26,7 +29,8 @@ uint16_t num_f32_to_bf16(float value); /* RN, NaN 0x7fff */
 int64_t num_wrap(num_dtype dtype, int64_t value); /* keeps the low bits of the dtype, extended again */
 int64_t num_minimum(num_dtype dtype);             /* smallest value of an integer dtype */
 uint64_t num_maximum(num_dtype dtype);            /* largest value of an integer dtype */
-/* Division. The divisor must not be 0; minimum / -1 wraps. The dtype says signedness. */
+/* Division. The divisor must not be 0; minimum / -1 wraps. The dtype says signedness. Operands are values of
+ * the dtype, extended as above. */
 int64_t num_floor_divide(num_dtype dtype, int64_t a, int64_t b);
 int64_t num_floor_modulo(num_dtype dtype, int64_t a, int64_t b);
 int64_t num_truncate_divide(num_dtype dtype, int64_t a, int64_t b);
