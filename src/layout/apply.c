@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a coordinate to a position per axis. A digit beyond its range is not an error here: the outermost
+ * digit of a group is taken as it is, which keeps an index that runs over within its own dimension. */
+#include "layout/layout_internal.h"
+#include <string.h>
+
+static int64_t floor_divide(int64_t a, int64_t b) { /* b > 0 */
+    return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/* Mixed radix, innermost last. */
+static void split(int64_t flat, const layout_iter *iters, uint32_t count, int64_t *digits) {
+    for (uint32_t i = count; i-- > 0;) {
+        if (i == 0) {
+            digits[i] = flat;
+            break;
+        }
+        int64_t quotient = floor_divide(flat, iters[i].extent);
+        digits[i] = flat - quotient * iters[i].extent;
+        flat = quotient;
+    }
+}
+
+static bool flatten(const int64_t *coordinate, const int64_t *shape, uint32_t rank, int64_t *flat) {
+    *flat = 0;
+    for (uint32_t d = 0; d < rank; d++)
+        if (__builtin_mul_overflow(*flat, shape[d], flat) ||
+            __builtin_add_overflow(*flat, coordinate[d], flat))
+            return false;
+    return true;
+}
+
+static bool place(const layout_tile *layout, const layout_iter *iters, uint32_t count, const int64_t *digits,
+                  int64_t *position, uint32_t *axes) {
+    memcpy(position, layout->offset, sizeof layout->offset);
+    *axes = layout->offset_axes;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t step = 0;
+        if (__builtin_mul_overflow(digits[i], iters[i].stride, &step) ||
+            __builtin_add_overflow(position[iters[i].axis], step, &position[iters[i].axis]))
+            return false;
+        *axes |= 1u << iters[i].axis;
+    }
+    return true;
+}
+
+/* Room for one call: on the stack for every usual layout, since this runs once per element. */
+enum { SMALL = 32 };
+typedef struct room {
+    layout_iter small_iters[SMALL], *iters;
+    int64_t small_digits[SMALL], *digits;
+    uint32_t small_separators[SMALL + 1], *separators;
+} room;
+
+static void make_room(room *r, size_t iters, size_t rank, base_arena *arena) {
+    bool small = iters <= SMALL && rank <= SMALL;
+    r->iters = small ? r->small_iters : BASE_NEW_ARRAY(arena, layout_iter, iters);
+    r->digits = small ? r->small_digits : BASE_NEW_ARRAY(arena, int64_t, iters);
+    r->separators = small ? r->small_separators : BASE_NEW_ARRAY(arena, uint32_t, rank + 1);
+}
+
+bool layout_apply(const layout_tile *layout, const int64_t *coordinate, uint32_t rank, const int64_t *shape,
+                  int64_t *position, uint32_t *axes, layout_error *error, base_arena *arena) {
+    room r;
+    make_room(&r, (size_t)layout->shard_count + rank, rank, arena);
+    const layout_iter *iters = layout->shard;
+    uint32_t count = layout->shard_count;
+    bool fits = true;
+    if (shape != NULL && layout_group_iters(layout, shape, rank, r.iters, &count, r.separators)) {
+        iters = r.iters;
+        for (uint32_t d = 0; d < rank; d++)
+            split(coordinate[d], &iters[r.separators[d]], r.separators[d + 1] - r.separators[d],
+                  &r.digits[r.separators[d]]);
+    } else if (shape != NULL || rank == 1) {
+        int64_t flat = rank > 0 ? coordinate[0] : 0;
+        count = layout->shard_count;
+        fits = shape == NULL || flatten(coordinate, shape, rank, &flat);
+        split(flat, iters, count, r.digits);
+    } else if (rank == count) {
+        memcpy(r.digits, coordinate, sizeof *coordinate * rank);
+    } else {
+        return layout_refuse(arena, error, "the coordinate has %u entries, the layout %u shard iters",
+                             (unsigned)rank, (unsigned)count) != NULL;
+    }
+    if (!fits || !place(layout, iters, count, r.digits, position, axes))
+        return layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") != NULL;
+    return true;
+}
