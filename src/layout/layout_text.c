@@ -54,16 +54,23 @@ static bool expected(reader *r, const char *what) {
     return layout_refuse(r->arena, r->error, "expected %s, but the layout's text ends", what) != NULL;
 }
 
-static char peek(reader *r) {
-    while (r->at < r->size && strchr(" \t\r\n", r->text[r->at]) != NULL && r->text[r->at] != 0)
-        r->at++;
-    return r->at < r->size ? r->text[r->at] : 0;
+/* White space is passed only together with what stands behind it, so that a layout ends at its last word. */
+static size_t past_space(const reader *r) {
+    size_t at = r->at;
+    while (at < r->size && (r->text[at] == ' ' || (r->text[at] >= '\t' && r->text[at] <= '\r')))
+        at++;
+    return at;
+}
+
+static char peek(const reader *r) {
+    size_t at = past_space(r);
+    return at < r->size ? r->text[at] : 0;
 }
 
 static bool take(reader *r, char c) {
     if (peek(r) != c)
         return false;
-    r->at++;
+    r->at = past_space(r) + 1;
     return true;
 }
 
@@ -80,7 +87,7 @@ static bool read_integer(reader *r, int64_t *value) {
     if (!is_digit(peek(r)))
         return expected(r, "a number");
     *value = 0;
-    for (; r->at < r->size && is_digit(r->text[r->at]); r->at++) {
+    for (r->at = past_space(r); r->at < r->size && is_digit(r->text[r->at]); r->at++) {
         int64_t digit = r->text[r->at] - '0';
         if (__builtin_mul_overflow(*value, 10, value) ||
             __builtin_add_overflow(*value, negative ? -digit : digit, value))
@@ -94,7 +101,8 @@ static bool read_integer(reader *r, int64_t *value) {
 static bool read_axis(reader *r, layout_axis *axis) {
     if (!is_letter(peek(r)))
         return expected(r, "the name of an axis");
-    size_t begin = r->at;
+    size_t begin = past_space(r);
+    r->at = begin;
     while (r->at < r->size && (is_letter(r->text[r->at]) || is_digit(r->text[r->at])))
         r->at++;
     if (layout_axis_find(r->text + begin, r->at - begin, axis))
@@ -189,17 +197,14 @@ const layout_tile *layout_parse(base_arena *arena, const char *text, size_t size
     }
     bool ok = read_iters(&r, &shard);
     while (ok) {
-        size_t end = r.at;
         bool negative = take(&r, '-');
-        if (!negative && !take(&r, '+')) {
-            r.at = end;
+        if (!negative && !take(&r, '+'))
             break;
-        }
         if (!negative && peek(&r) == 'R') {
             if (has_replica)
                 return layout_refuse(arena, error, "a second R at byte %zu of the layout", r.at);
             has_replica = true;
-            r.at++;
+            take(&r, 'R');
             ok = read_iters(&r, &replica);
         } else {
             ok = read_offset(&r, negative, offsets, &axes);
