@@ -17,8 +17,8 @@ typedef struct pass_row {
 static const pass_row passes[] = {
     {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "one dynamic arena; shared allocations leave nested blocks"},
     {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},
-    {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},
     {"lower_views", lower_views, FOR_ALL, IR_FORM_TENSOR, "views name the root's pointer or a pointer variable"},
+    {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},
     {"lower_vectors", lower_vectors, FOR_ALL, IR_FORM_TENSOR, "vector values are whole accesses or lists of scalars"},
     {"lower_layouts", lower_layouts, FOR_ALL, IR_FORM_FLAT, "layouts become index arithmetic; views and axes are gone"},
     {"lower_packed", lower_packed, FOR_ALL, IR_FORM_FLAT, "4-bit elements become halves of bytes"},

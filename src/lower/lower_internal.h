@@ -77,6 +77,15 @@ uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements);
 /* a op b, after the narrower or unsigned side of two integer types was converted. */
 const ir_expr *lower_integer_binary(ir_module *module, ir_op op, const ir_expr *a, const ir_expr *b);
 
+/* ---- lower_vectors.c; context->facts must be set ---- */
+typedef enum lower_alignment { LOWER_ALIGNED, LOWER_MISALIGNED, LOWER_ALIGNMENT_UNKNOWN } lower_alignment;
+/* Whether chunk neighbours from this element on are one aligned access. */
+lower_alignment lower_access_alignment(lower_context *context, const ir_tensor *tensor,
+                                       const ir_expr *const *indices, uint32_t count, unsigned chunk,
+                                       base_span span);
+/* Most lanes of one access: 16 bytes. */
+unsigned lower_chunk_limit(num_dtype dtype);
+
 /* ---- lower_launch.c ---- */
 /* Whether a local allocation is only ever accessed at constant indices; reason is a text for people. */
 bool lower_local_is_static(const ir_function *function, const ir_tensor *tensor, const char **reason);
