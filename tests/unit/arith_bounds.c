@@ -5,6 +5,7 @@
 #include "arith/arith_bounds.h"
 #include "num/num.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 typedef struct fixture {
     base_heap *heap;
