@@ -55,6 +55,7 @@ struct base_heap {
     base_allocate_function allocate;
     void *user;
     size_t limit, used, peak;
+    size_t chunk; /* 0: growing */
     base_arena *newest;
     uint64_t next_serial;
     run_frame *frame;
@@ -104,6 +105,10 @@ size_t base_heap_used(const base_heap *heap) {
 
 size_t base_heap_peak(const base_heap *heap) {
     return heap->peak;
+}
+
+void base_heap_set_chunk(base_heap *heap, size_t bytes) {
+    heap->chunk = bytes < 2 * CHUNK_HEADER ? 2 * CHUNK_HEADER : bytes;
 }
 
 /* The two places where memory is taken and given back; failure escapes. */
@@ -157,7 +162,7 @@ base_arena *base_arena_create(base_heap *heap) {
     memset(arena, 0, sizeof *arena);
     arena->heap = heap;
     arena->serial = heap->next_serial++;
-    arena->next_size = CHUNK_FIRST;
+    arena->next_size = heap->chunk != 0 ? heap->chunk : CHUNK_FIRST;
     arena->older = heap->newest;
     if (heap->newest != NULL)
         heap->newest->newer = arena;
@@ -214,7 +219,7 @@ static chunk *chunk_for(base_arena *arena, size_t step) {
         return own;
     }
     chunk *fresh = chunk_create(arena, arena->next_size);
-    if (arena->next_size < CHUNK_LARGEST)
+    if (arena->heap->chunk == 0 && arena->next_size < CHUNK_LARGEST)
         arena->next_size *= 2;
     fresh->next = first;
     arena->chunks = fresh;

@@ -29,6 +29,10 @@ void base_heap_destroy(base_heap *heap);                       /* destroys every
 size_t base_heap_used(const base_heap *heap);
 size_t base_heap_peak(const base_heap *heap);
 
+/* Size of the chunks that arenas take from here on, instead of 64 KiB growing to 8 MiB: small ones let tests
+ * see every allocation at the hook. */
+void base_heap_set_chunk(base_heap *heap, size_t bytes);
+
 /* Runs body(argument). When an allocation fails inside, arenas created during the run are destroyed and the
  * reason is returned. Runs nest; the innermost catches. */
 base_outcome base_heap_run(base_heap *heap, void (*body)(void *argument), void *argument);

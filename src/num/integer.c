@@ -20,7 +20,7 @@ int64_t num_wrap(num_dtype dtype, int64_t value) {
 }
 
 int64_t num_minimum(num_dtype dtype) {
-    return is_signed(dtype) ? -(int64_t)((uint64_t)1 << (num_dtype_bits(dtype) - 1)) : 0;
+    return is_signed(dtype) ? (int64_t)(UINT64_MAX << (num_dtype_bits(dtype) - 1)) : 0;
 }
 
 uint64_t num_maximum(num_dtype dtype) {

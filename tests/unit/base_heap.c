@@ -115,7 +115,7 @@ static void limit(void **state) {
 
 static void no_memory(void **state) {
     (void)state;
-    for (size_t n = 2; n < 20; n++) {
+    for (size_t n = 2; n < 10; n++) {
         books b = {0, 0, 0, n};
         run r = {base_heap_create(&(base_heap_options){counted, &b, 0}), NULL, NULL, BASE_DONE, 0};
         assert_int_equal(base_heap_run(r.heap, eat, &r), BASE_OUT_OF_MEMORY);
@@ -163,10 +163,33 @@ static void vectors(void **state) {
         assert_int_equal(v.items[i], i * i);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+/* Under ASan every byte of a chunk that is not part of a block is poisoned, also right behind a block whose
+ * size is a multiple of the alignment. */
+static void tails_are_poisoned(void **state) {
+    for (size_t size = 0; size < 300; size++) {
+        char *block = base_arena_allocate(*state, size), *next = base_arena_allocate(*state, 1);
+        assert_null(__asan_region_is_poisoned(block, size));
+        assert_true(__asan_address_is_poisoned(block + size));
+        assert_true(__asan_address_is_poisoned(next + 1));
+    }
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accounting), UNIT_WITH_ARENA(blocks_do_not_meet), cmocka_unit_test(limit),
-        cmocka_unit_test(no_memory),  cmocka_unit_test(sizes_overflow),    UNIT_WITH_ARENA(vectors),
+        cmocka_unit_test(accounting),
+        UNIT_WITH_ARENA(blocks_do_not_meet),
+        cmocka_unit_test(limit),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(sizes_overflow),
+        UNIT_WITH_ARENA(vectors),
+
+#if defined(__SANITIZE_ADDRESS__)
+        UNIT_WITH_ARENA(tails_are_poisoned),
+#endif
+
     };
     return cmocka_run_group_tests_name("base_heap", tests, NULL, NULL);
 }
