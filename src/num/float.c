@@ -134,7 +134,7 @@ static uint64_t stored(const float_format *f, uint64_t code) {
     return code << f->padding | low;
 }
 
-/* Infinity, and what rounding carried past the largest finite number. `exact` infinity stays infinity where
+/* Infinity, and what rounding carried past the largest finite number. An infinity stays infinite where
  * IEEE 754 lets a directed rounding of a finite number stop at the largest finite one. */
 static uint64_t overflow_code(const float_format *f, bool negative, bool infinite, num_rounding rounding,
                               bool saturate) {
@@ -145,7 +145,8 @@ static uint64_t overflow_code(const float_format *f, bool negative, bool infinit
         return sign | largest_code(f);
     if (f->special == SPECIAL_IEEE)
         return sign | (largest_code(f) + 1);
-    return nan_code(f);
+    /* e4m3 keeps the sign of what overflowed, as the conversions of cuda_fp8.h do. */
+    return f->special == SPECIAL_ONES ? sign | nan_code(f) : nan_code(f);
 }
 
 static bool rounds_up(num_rounding rounding, bool negative, bool odd, bool inexact, int against_half) {

@@ -166,7 +166,9 @@ static uint64_t model_encode(size_t i, size_t count, double value, num_rounding 
         return values[chosen].value == 0 && published[i].nan == 0x80 ? 0 : sign | values[chosen].code;
     if (saturate || (!has_nan && !has_infinity))
         return sign | values[count - 1].code;
-    return has_infinity ? sign | (uint64_t)published[i].infinity : (uint64_t)published[i].nan;
+    if (has_infinity)
+        return sign | (uint64_t)published[i].infinity;
+    return (published[i].nan == 0x7f ? sign : 0) | (uint64_t)published[i].nan;
 }
 
 /* A random value near the numbers of the format: one of them, a midpoint, a neighbour, or any magnitude. */
@@ -284,6 +286,10 @@ static void failure_cases(void **state) {
         assert_true(num_decode(NUM_DTYPE_F4E2M1FN, code) == rows[i][1]);
         assert_int_equal(num_encode(NUM_DTYPE_F4E2M1FN, -rows[i][0], NUM_RN, true), code | 8);
     }
+    /* e4m3 overflows to the NaN of the same sign. */
+    assert_int_equal(num_encode(NUM_DTYPE_F8E4M3FN, -500, NUM_RN, false), 0xff);
+    assert_int_equal(num_encode(NUM_DTYPE_F8E4M3FN, -INFINITY, NUM_RN, false), 0xff);
+    assert_int_equal(num_encode(NUM_DTYPE_F8E4M3FN, -500, NUM_RN, true), 0xfe);
     /* G03's numbers: saturating and not. */
     assert_int_equal(num_encode(NUM_DTYPE_F8E5M2, 1e6, NUM_RN, true), 0x7b);
     assert_int_equal(num_encode(NUM_DTYPE_F8E5M2, 1e6, NUM_RN, false), 0x7c);
