@@ -8,11 +8,14 @@
 typedef enum script_node_kind {
     /* expressions */
     SCRIPT_NAME,      /* text */
-    SCRIPT_INTEGER,   /* integer; text keeps the digits; over 64 bits is an error */
+    SCRIPT_INTEGER,   /* integer; text keeps the digits; is_wide: over INT64_MAX, the bits are a uint64_t's;
+                         over 64 bits is an error */
     SCRIPT_REAL,      /* real */
     SCRIPT_STRING,    /* text, size: decoded, adjacent literals joined */
+    SCRIPT_BYTES,     /* text, size: the same for b"..." */
     SCRIPT_FSTRING,   /* items: STRING and FORMATTED */
-    SCRIPT_FORMATTED, /* a: value; text: conversion and spec, "" if none */
+    SCRIPT_FORMATTED, /* a: value; text: conversion and spec as written ("!r:>8"), "" if none; items: the
+                         spec's parts, STRING and FORMATTED, none when there is no spec */
     SCRIPT_TRUE,
     SCRIPT_FALSE,
     SCRIPT_NONE,
@@ -55,20 +58,22 @@ typedef enum script_node_kind {
     SCRIPT_PASS,
     SCRIPT_RETURN, /* a or NULL */
     SCRIPT_ASSERT, /* a, b or NULL */
-    SCRIPT_RAISE,  /* a or NULL */
+    SCRIPT_RAISE,  /* a or NULL; from b or NULL */
     SCRIPT_DELETE,
     SCRIPT_GLOBAL,
     SCRIPT_NONLOCAL,    /* items */
     SCRIPT_IMPORT,      /* items: ALIAS */
     SCRIPT_FROM_IMPORT, /* text: module with leading dots; items: ALIAS; "*" is an ALIAS named * */
     SCRIPT_ALIAS,       /* text as text2 (NULL: none) */
-    SCRIPT_FUNCTION,    /* text: name; decorators, parameters, b: return annotation or NULL; body */
+    SCRIPT_FUNCTION,    /* text: name; decorators, parameters, b: return annotation or NULL; body;
+                            items: type parameters, as PARAMETERs whose a is the bound */
     SCRIPT_PARAMETER,   /* text; a: annotation or NULL; b: default or NULL; op: kind */
-    SCRIPT_CLASS,       /* text; decorators; items: bases and keywords; body */
-    SCRIPT_TRY,         /* body only: kept so that the evaluator can name it as unsupported */
-    SCRIPT_UNSUPPORTED, /* text: the construct's name ("yield", "async", "match", ...); reported when reached
-                         */
-    SCRIPT_ERROR        /* a statement that did not parse; already reported */
+    SCRIPT_CLASS,       /* text; decorators; items: bases and keywords; body; parameters: type parameters */
+    SCRIPT_TRY,         /* body; items: HANDLER; orelse; c: finally, a HANDLER, or NULL */
+    SCRIPT_HANDLER,     /* except a as text: body; a and text may be NULL */
+    SCRIPT_UNSUPPORTED, /* text: the construct's name ("yield", "async", "match", ...); reported when reached;
+                           a: what stands inside, or NULL */
+    SCRIPT_ERROR        /* a statement that did not parse; already reported; body: what stands under it */
 } script_node_kind;
 
 typedef enum script_operator {
@@ -104,6 +109,7 @@ typedef enum script_operator {
     SCRIPT_OP_NOT_IN,
     /* kinds of PARAMETER */
     SCRIPT_PARAMETER_PLAIN,
+    SCRIPT_PARAMETER_POSITIONAL_ONLY, /* before a / */
     SCRIPT_PARAMETER_KEYWORD_ONLY,
     SCRIPT_PARAMETER_STAR,
     SCRIPT_PARAMETER_DOUBLE_STAR
@@ -116,6 +122,8 @@ typedef BASE_VECTOR(script_node *) script_nodes;
 struct script_node {
     script_node_kind kind;
     script_operator op;
+    bool is_wide;    /* INTEGER */
+    uint32_t height; /* levels of nodes below and including this one; at most the depth limit */
     base_span span;      /* whole node */
     base_span name_span; /* the name or operator inside, where there is one */
     const char *text, *text2;
