@@ -122,8 +122,8 @@ typedef BASE_VECTOR(script_node *) script_nodes;
 struct script_node {
     script_node_kind kind;
     script_operator op;
-    bool is_wide;    /* INTEGER */
-    uint32_t height; /* levels of nodes below and including this one; at most the depth limit */
+    bool is_wide;        /* INTEGER */
+    uint32_t height;     /* levels of nodes below and including this one; at most the depth limit */
     base_span span;      /* whole node */
     base_span name_span; /* the name or operator inside, where there is one */
     const char *text, *text2;
@@ -137,6 +137,7 @@ struct script_node {
 
 struct script_ast {
     base_arena *arena;
+    const base_sources *sources; /* for places in the printed form */
     uint32_t file;
     script_nodes body;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Python's lexical rules: logical lines, indentation, implicit and backslash joining, names, numbers, string
- * extents, operators. Reads tokens one at a time, so that memory does not grow with the text; knows no grammar
- * and decodes no literal. */
+ * extents, operators. Reads tokens one at a time, so that memory does not grow with the text; knows no
+ * grammar and decodes no literal. */
 #include "script/script_lex.h"
 #include <string.h>
 
@@ -54,11 +54,15 @@ static void lexer_help(script_lexer *lexer, base_diagnostic *diagnostic, const c
 
 /* ---- characters ---- */
 
-/* Size of the UTF-8 sequence at p, 0 when it is malformed (overlong forms, surrogates and values over U+10FFFF
- * included: RFC 3629). */
+/* Size of the UTF-8 sequence at p, 0 when it is malformed (overlong forms, surrogates and values over
+ * U+10FFFF included: RFC 3629). */
 static uint32_t utf8_size(const char *data, uint32_t at, uint32_t end, uint32_t *value) {
     unsigned char c = (unsigned char)data[at];
-    uint32_t size = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    uint32_t size = c < 0x80                ? 1
+                    : c >= 0xC2 && c < 0xE0 ? 2
+                    : c >= 0xE0 && c < 0xF0 ? 3
+                    : c >= 0xF0 && c < 0xF5 ? 4
+                                            : 0;
     if (size == 0 || at + size > end)
         return 0;
     uint32_t v = size == 1 ? c : c & (0x7Fu >> size);
@@ -68,7 +72,8 @@ static uint32_t utf8_size(const char *data, uint32_t at, uint32_t end, uint32_t 
             return 0;
         v = v << 6 | (next & 0x3F);
     }
-    if ((size == 3 && (v < 0x800 || (v >= 0xD800 && v < 0xE000))) || (size == 4 && (v < 0x10000 || v > 0x10FFFF)))
+    if ((size == 3 && (v < 0x800 || (v >= 0xD800 && v < 0xE000))) ||
+        (size == 4 && (v < 0x10000 || v > 0x10FFFF)))
         return 0;
     *value = v;
     return size;
@@ -78,12 +83,12 @@ static uint32_t utf8_size(const char *data, uint32_t at, uint32_t end, uint32_t 
  * blocks of Unicode. Coarser than Python's XID tables; anything else over U+007F is taken as a letter. */
 static bool is_symbol(uint32_t v) {
     static const uint32_t ranges[][2] = {
-        {0x80, 0xA9},     {0xAB, 0xB4},     {0xB6, 0xB6},       {0xB8, 0xB9},       {0xBB, 0xBF},
-        {0xD7, 0xD7},     {0xF7, 0xF7},     {0x2000, 0x203E},   {0x2041, 0x2053},   {0x2055, 0x2070},
-        {0x2074, 0x207E}, {0x2080, 0x208E}, {0x20A0, 0x20CF},   {0x2190, 0x2BFF},   {0x2E00, 0x2E7F},
-        {0x3000, 0x3004}, {0x3008, 0x3020}, {0x3030, 0x3030},   {0xE000, 0xF8FF},   {0xFD3E, 0xFD3F},
-        {0xFE10, 0xFE1F}, {0xFE30, 0xFE32}, {0xFE45, 0xFE6F},   {0xFEFF, 0xFEFF},   {0xFF01, 0xFF0F},
-        {0xFF1A, 0xFF20}, {0xFF3B, 0xFF3E}, {0xFF40, 0xFF40},   {0xFF5B, 0xFF65},   {0xFFE0, 0xFFFF},
+        {0x80, 0xA9},       {0xAB, 0xB4},        {0xB6, 0xB6},     {0xB8, 0xB9},     {0xBB, 0xBF},
+        {0xD7, 0xD7},       {0xF7, 0xF7},        {0x2000, 0x203E}, {0x2041, 0x2053}, {0x2055, 0x2070},
+        {0x2074, 0x207E},   {0x2080, 0x208E},    {0x20A0, 0x20CF}, {0x2190, 0x2BFF}, {0x2E00, 0x2E7F},
+        {0x3000, 0x3004},   {0x3008, 0x3020},    {0x3030, 0x3030}, {0xE000, 0xF8FF}, {0xFD3E, 0xFD3F},
+        {0xFE10, 0xFE1F},   {0xFE30, 0xFE32},    {0xFE45, 0xFE6F}, {0xFEFF, 0xFEFF}, {0xFF01, 0xFF0F},
+        {0xFF1A, 0xFF20},   {0xFF3B, 0xFF3E},    {0xFF40, 0xFF40}, {0xFF5B, 0xFF65}, {0xFFE0, 0xFFFF},
         {0x1F000, 0x1FAFF}, {0xF0000, 0x10FFFF},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -111,7 +116,8 @@ bool script_name_starts(const char *data, uint32_t at, uint32_t end, uint32_t *s
         *size = 1;
         return true;
     }
-    return !is_symbol(value) && !(value >= 0x300 && value <= 0x36F); /* a combining mark cannot start a name */
+    return !is_symbol(value) &&
+           !(value >= 0x300 && value <= 0x36F); /* a combining mark cannot start a name */
 }
 
 bool script_name_continues(const char *data, uint32_t at, uint32_t end, uint32_t *size) {
@@ -186,10 +192,10 @@ void script_lexer_check_text(script_lexer *lexer) {
         at += size ? size : 1;
     }
     if (bad) {
-        base_diagnostic *d = base_report(
-            lexer->diagnostics, BASE_ERROR, "T0102", script_lexer_span(lexer, first, first + 1),
-            "byte 0x%02X is not valid UTF-8 (%u such byte%s in the file); a script is UTF-8 text",
-            (unsigned)(unsigned char)lexer->data[first], bad, bad == 1 ? "" : "s");
+        base_diagnostic *d =
+            base_report(lexer->diagnostics, BASE_ERROR, "T0102", script_lexer_span(lexer, first, first + 1),
+                        "byte 0x%02X is not valid UTF-8 (%u such byte%s in the file); a script is UTF-8 text",
+                        (unsigned)(unsigned char)lexer->data[first], bad, bad == 1 ? "" : "s");
         lexer_help(lexer, d, "save the file as UTF-8");
     }
     if (nul)
@@ -367,9 +373,9 @@ static void read_string(script_lexer *lexer, script_token *token) {
         base_diagnostic *d = script_lexer_error(
             lexer, "T0104", token->begin, shape.body, "this %s is not closed: expected %c%s %s",
             shape.field ? "f-string" : "string", shape.quote,
-            !shape.triple           ? ""
-            : shape.quote == '"'    ? "\"\""
-                                    : "''",
+            !shape.triple        ? ""
+            : shape.quote == '"' ? "\"\""
+                                 : "''",
             shape.triple ? "before the end of the file" : "before the end of the line");
         lexer_help(lexer, d,
                    shape.triple  ? NULL
@@ -447,7 +453,9 @@ static void read_number(script_lexer *lexer, script_token *token) {
             digits++;
         at = skip_digits(lexer, digits, base, &good);
         if (at == digits)
-            what = base == 16 ? "a hexadecimal number needs digits" : base == 8 ? "an octal number needs digits 0 to 7" : "a binary number needs digits 0 and 1";
+            what = base == 16  ? "a hexadecimal number needs digits"
+                   : base == 8 ? "an octal number needs digits 0 to 7"
+                               : "a binary number needs digits 0 and 1";
         else if (at < lexer->end && is_digit(data[at]))
             what = base == 8 ? "an octal number has digits 0 to 7" : "a binary number has digits 0 and 1";
     } else {
@@ -475,8 +483,8 @@ static void read_number(script_lexer *lexer, script_token *token) {
     if (what)
         lexer_help(lexer,
                    script_lexer_error(lexer, "T0105", token->begin, at, "bad number \"%.*s\": %s",
-                                      (int)(at - token->begin > 40 ? 40 : at - token->begin), data + token->begin,
-                                      what),
+                                      (int)(at - token->begin > 40 ? 40 : at - token->begin),
+                                      data + token->begin, what),
                    help);
     token->end = lexer->at = at;
 }
@@ -484,7 +492,8 @@ static void read_number(script_lexer *lexer, script_token *token) {
 /* ---- operators ---- */
 
 /* The word, or the word with "=" behind it. */
-static script_word_kind with_assign(char next, script_word_kind plain, script_word_kind assign, uint32_t *size) {
+static script_word_kind with_assign(char next, script_word_kind plain, script_word_kind assign,
+                                    uint32_t *size) {
     *size += next == '=';
     return next == '=' ? assign : plain;
 }
@@ -579,14 +588,17 @@ static bool close_bracket(script_lexer *lexer, const script_token *token) {
         if (lexer->brackets_dropped > 0)
             lexer->brackets_dropped--;
         else
-            script_lexer_error(lexer, "T0114", token->begin, token->end, "'%c' closes nothing: no '%c' is open", c,
-                               c == ')' ? '(' : c == ']' ? '[' : '{');
+            script_lexer_error(lexer, "T0114", token->begin, token->end,
+                               "'%c' closes nothing: no '%c' is open", c,
+                               c == ')'   ? '('
+                               : c == ']' ? '['
+                                          : '{');
         return false;
     }
     script_bracket *top = &lexer->brackets.items[lexer->brackets.count - 1];
     if (top->close != c) {
-        base_diagnostic *d =
-            script_lexer_error(lexer, "T0114", token->begin, token->end, "expected '%c' but found '%c'", top->close, c);
+        base_diagnostic *d = script_lexer_error(lexer, "T0114", token->begin, token->end,
+                                                "expected '%c' but found '%c'", top->close, c);
         if (d)
             base_note(lexer->diagnostics, d, script_lexer_span(lexer, top->begin, top->begin + 1),
                       "'%c' is opened here", lexer->data[top->begin]);
@@ -632,7 +644,8 @@ static void read_unknown(script_lexer *lexer, script_token *token) {
         return;
     base_diagnostic *d;
     if (value > 0x20 && value < 0x7F)
-        d = script_lexer_error(lexer, "T0101", token->begin, token->end, "'%c' has no meaning here", (char)value);
+        d = script_lexer_error(lexer, "T0101", token->begin, token->end, "'%c' has no meaning here",
+                               (char)value);
     else
         d = script_lexer_error(lexer, "T0101", token->begin, token->end,
                                "character U+%04X has no meaning outside strings and comments", value);
@@ -654,7 +667,8 @@ static bool read_word(script_lexer *lexer, script_token *token) {
     token->end = lexer->at = token->begin + size;
     if (word == SCRIPT_WORD_OPEN_ROUND || word == SCRIPT_WORD_OPEN_SQUARE || word == SCRIPT_WORD_OPEN_CURLY)
         open_bracket(lexer, token);
-    else if (word == SCRIPT_WORD_CLOSE_ROUND || word == SCRIPT_WORD_CLOSE_SQUARE || word == SCRIPT_WORD_CLOSE_CURLY)
+    else if (word == SCRIPT_WORD_CLOSE_ROUND || word == SCRIPT_WORD_CLOSE_SQUARE ||
+             word == SCRIPT_WORD_CLOSE_CURLY)
         return close_bracket(lexer, token);
     return true;
 }
@@ -662,10 +676,11 @@ static bool read_word(script_lexer *lexer, script_token *token) {
 /* ---- lines and indentation ---- */
 
 static void report_tabs(script_lexer *lexer, uint32_t begin) {
-    lexer_help(lexer,
-               script_lexer_error(lexer, "T0109", begin, lexer->at,
-                                  "tabs and spaces are mixed so that the indentation depends on the width of a tab"),
-               "indent with spaces only; tirc fmt does it");
+    lexer_help(
+        lexer,
+        script_lexer_error(lexer, "T0109", begin, lexer->at,
+                           "tabs and spaces are mixed so that the indentation depends on the width of a tab"),
+        "indent with spaces only; tirc fmt does it");
 }
 
 /* Compares a line's indentation with the open blocks. True: an INDENT is due. */
@@ -688,11 +703,12 @@ static bool place_line(script_lexer *lexer, script_indentation line, uint32_t be
     }
     top = lexer->indentations.items[lexer->indentations.count - 1];
     if (line.column != top.column) {
-        lexer_help(lexer,
-                   script_lexer_error(lexer, "T0110", begin, lexer->at,
-                                      "this line's indentation of %u matches no block around it; the nearest is %u",
-                                      line.column, top.column),
-                   "indent the lines of one block alike");
+        lexer_help(
+            lexer,
+            script_lexer_error(lexer, "T0110", begin, lexer->at,
+                               "this line's indentation of %u matches no block around it; the nearest is %u",
+                               line.column, top.column),
+            "indent the lines of one block alike");
         /* Taken as a line of the block it left last, so that the lines after it are judged by it. */
         base_vector_push(lexer->arena, &lexer->indentations, line);
         lexer->pending_dedents--;
@@ -702,9 +718,10 @@ static bool place_line(script_lexer *lexer, script_indentation line, uint32_t be
     return false;
 }
 
-/* White space at a line's start. */
+/* White space at a line's start. The first backslash-joined piece that is indented decides, as in Python. */
 static script_indentation measure(script_lexer *lexer) {
     script_indentation line = {0, 0};
+    uint32_t joined = 0, size;
     for (; lexer->at < lexer->end; lexer->at++) {
         char c = lexer->data[lexer->at];
         if (c == ' ') {
@@ -715,11 +732,15 @@ static script_indentation measure(script_lexer *lexer) {
             line.tab_column++;
         } else if (c == '\f') {
             line = (script_indentation){0, 0};
+        } else if (c == '\\' && (size = line_end_size(lexer, lexer->at + 1)) > 0 &&
+                   lexer->at + 1 + size < lexer->end) {
+            joined = joined ? joined : line.column;
+            lexer->at += size;
         } else if (c != 0) {
             break;
         }
     }
-    return line;
+    return joined ? (script_indentation){joined, joined} : line;
 }
 
 /* At the start of a line outside brackets. True: the token is an INDENT or DEDENT. */
@@ -731,7 +752,7 @@ static bool start_line(script_lexer *lexer, script_token *token) {
     lexer->physical_column = line.column;
     if (lexer->at >= lexer->end || lexer->data[lexer->at] == '#' || line_end_size(lexer, lexer->at))
         return false;
-    lexer->line_failed = false;
+    lexer->line_failed = memchr(lexer->data + begin, 0, lexer->at - begin) != NULL; /* reported already */
     lexer->line_column = line.column;
     token->begin = begin;
     token->end = lexer->at;
@@ -756,7 +777,9 @@ static void skip_space(script_lexer *lexer) {
             lexer->physical_column++;
         else if (c == '\t')
             lexer->physical_column = (lexer->physical_column / 8 + 1) * 8;
-        else if (c != 0) /* NUL: reported by script_lexer_check_text */
+        else if (c == 0) /* reported by script_lexer_check_text */
+            lexer->line_failed = true;
+        else
             break;
     }
 }
@@ -771,7 +794,9 @@ static void end_of_text(script_lexer *lexer, script_token *token) {
         lexer->line_failed = true;
         lexer->brackets.count = 0;
     }
-    if (lexer->line_has_code) {
+    if (lexer->base_brackets) {
+        token->kind = SCRIPT_TOKEN_END;
+    } else if (lexer->line_has_code) {
         lexer->line_has_code = false;
         token->kind = SCRIPT_TOKEN_NEWLINE;
     } else if (lexer->indentations.count > 1) {

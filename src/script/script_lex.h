@@ -13,7 +13,7 @@ typedef enum script_token_kind {
     SCRIPT_TOKEN_INTEGER,
     SCRIPT_TOKEN_REAL,
     SCRIPT_TOKEN_IMAGINARY,
-    SCRIPT_TOKEN_STRING, /* any string literal, prefix and quotes included */
+    SCRIPT_TOKEN_STRING,  /* any string literal, prefix and quotes included */
     SCRIPT_TOKEN_COMMENT, /* only with keep_comments */
     SCRIPT_TOKEN_BREAK,   /* only with keep_comments: a line end inside brackets, or of a line without code */
     SCRIPT_TOKEN_WORD     /* keyword, operator or bracket: see word */
@@ -126,7 +126,9 @@ typedef struct script_indentation {
     uint32_t column, tab_column; /* tabs to multiples of 8, tabs as 1 */
 } script_indentation;
 
-#define SCRIPT_FIELDS_MOST   16u /* f-strings inside one another: each level is read again by its own parser */
+#define SCRIPT_FIELDS_MOST                                                                                   \
+    16u /* f-strings inside one another: each level is read again by its own parser                          \
+         */
 #define SCRIPT_DEPTH_DEFAULT 200u
 #define SCRIPT_DEPTH_MOST    1000u /* whatever the options say: the parser recurses on the C stack */
 
@@ -137,14 +139,14 @@ typedef struct script_lexer {
     const char *data;
     uint32_t at, end;
     bool keep_comments;
-    bool quiet;           /* scanning ahead: no reports */
-    bool line_failed;     /* something of this logical line was reported */
-    bool at_line_start;   /* indentation is to be measured */
-    bool physical_start;  /* nothing but white space on this physical line so far */
-    bool line_has_code;   /* a NEWLINE is due at the line's end */
+    bool quiet;          /* scanning ahead: no reports */
+    bool line_failed;    /* something of this logical line was reported */
+    bool at_line_start;  /* indentation is to be measured */
+    bool physical_start; /* nothing but white space on this physical line so far */
+    bool line_has_code;  /* a NEWLINE is due at the line's end */
     bool fields_too_deep;
     bool fields_end_lines; /* after an unclosed string: see script_lexer_string_end */
-    uint32_t line_column; /* indentation of the logical line */
+    uint32_t line_column;  /* indentation of the logical line */
     uint32_t physical_column;
     uint32_t depth_limit;
     uint32_t brackets_dropped; /* given up as never closed: as many closing ones are passed over */

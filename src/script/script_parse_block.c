@@ -37,8 +37,9 @@ static bool parse_indented(script_parser *parser, script_nodes *out, base_span h
         if (failed)
             return false;
         /* The line after the header is a new one, so that this report is not hidden by the header's own. */
-        base_diagnostic *d = script_parser_error(parser, "T0112", "expected an indented block after %s but found %s",
-                                                 what, script_parser_found(parser, &parser->token));
+        base_diagnostic *d =
+            script_parser_error(parser, "T0112", "expected an indented block after %s but found %s", what,
+                                script_parser_found(parser, &parser->token));
         if (d)
             base_note(parser->diagnostics, d, header, "the block belongs to this line");
         if (d && parser->token.kind == SCRIPT_TOKEN_DEDENT)
@@ -47,6 +48,7 @@ static bool parse_indented(script_parser *parser, script_nodes *out, base_span h
         return false;
     }
     uint32_t depth = parser->depth;
+    parser->lexer.line_failed |= failed;
     if (!script_parser_enter(parser)) { /* passed over by token, not by recursion */
         size_t open = 0;
         do {
@@ -71,7 +73,8 @@ static void report_colon(script_parser *parser, const char *what) {
         script_parser_help(parser, d, "to compare, write ==");
         return;
     }
-    base_diagnostic *d = script_parser_error(parser, "T0118", "expected ':' after %s but found %s", what, found);
+    base_diagnostic *d =
+        script_parser_error(parser, "T0118", "expected ':' after %s but found %s", what, found);
     if (script_parser_at(parser, SCRIPT_WORD_IF) && strcmp(what, "'else'") == 0)
         script_parser_help(parser, d, "write: elif");
 }
@@ -79,7 +82,8 @@ static void report_colon(script_parser *parser, const char *what) {
 /* ":" and what follows. header_good false: the header was reported already. */
 static bool parse_block(script_parser *parser, script_nodes *out, uint32_t begin, const char *what,
                         bool header_good) {
-    base_span header = script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
+    base_span header =
+        script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
     if (!header_good)
         skip_header(parser);
     if (!script_parser_at(parser, SCRIPT_WORD_COLON)) {
@@ -103,8 +107,8 @@ static bool parse_block(script_parser *parser, script_nodes *out, uint32_t begin
     case SCRIPT_WORD_CLASS:
     case SCRIPT_WORD_TRY: {
         base_diagnostic *d =
-            script_parser_error(parser, "T0120", "expected a simple statement on the line of %s but found %s", what,
-                                script_parser_found(parser, &parser->token));
+            script_parser_error(parser, "T0120", "expected a simple statement on the line of %s but found %s",
+                                what, script_parser_found(parser, &parser->token));
         script_parser_help(parser, d, "put the block on lines of its own");
         script_parser_skip_line(parser);
         if (parser->token.kind == SCRIPT_TOKEN_INDENT)
@@ -119,7 +123,8 @@ static bool parse_block(script_parser *parser, script_nodes *out, uint32_t begin
 
 /* Turns a statement whose header or block structure failed into an ERROR that keeps its blocks. */
 static script_node *finish_compound(script_parser *parser, script_node *node, uint32_t begin, bool good) {
-    node->span = script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
+    node->span =
+        script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
     if (!good)
         node->kind = SCRIPT_ERROR;
     return node;
@@ -145,10 +150,10 @@ static script_node *parse_if(script_parser *parser) {
         uint32_t start = parser->token.begin;
         script_node *node = script_parser_node(parser, SCRIPT_IF);
         const char *what = last ? "the elif condition" : "the if condition";
-        bool entered = script_parser_enter(parser);
+        bool entered = !last || script_parser_enter(parser);
         script_parser_advance(parser);
         node->a = entered ? script_parser_named(parser) : NULL;
-        parser->depth = depth + (uint32_t)chain.count + (entered ? 1 : 0);
+        parser->depth = depth + (uint32_t)chain.count;
         good &= parse_block(parser, &node->body, start, what, node->a != NULL);
         node->span.begin = start;
         if (entered) {
@@ -160,10 +165,6 @@ static script_node *parse_if(script_parser *parser) {
             base_vector_push(parser->arena, &chain, node);
         }
     } while (script_parser_at(parser, SCRIPT_WORD_ELIF));
-    if (!first) {
-        first = last = script_parser_node(parser, SCRIPT_ERROR);
-        good = false;
-    }
     parse_else(parser, &last->orelse, &good);
     parser->depth = depth;
     for (size_t i = 0; i < chain.count; i++)
@@ -292,10 +293,12 @@ static script_node *parse_try(script_parser *parser) {
         finish_compound(parser, node->c, start, true);
     }
     if (good && node->items.count == 0 && !node->c) {
-        base_diagnostic *d = script_parser_error(parser, "T0120", "expected 'except' or 'finally' after a try block but found %s",
-                                                 script_parser_found(parser, &parser->token));
+        base_diagnostic *d = script_parser_error(
+            parser, "T0120", "expected 'except' or 'finally' after a try block but found %s",
+            script_parser_found(parser, &parser->token));
         if (d)
-            base_note(parser->diagnostics, d, script_lexer_span(&parser->lexer, begin, begin + 3), "the try stands here");
+            base_note(parser->diagnostics, d, script_lexer_span(&parser->lexer, begin, begin + 3),
+                      "the try stands here");
         parser->lexer.line_failed = false;
         good = false;
     }
@@ -348,13 +351,15 @@ static bool parse_name(script_parser *parser, script_node *node, const char *wha
 static bool parse_signature(script_parser *parser, script_node *node) {
     if (!parse_name(parser, node, "the function's name"))
         return false;
-    if (script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE) && !script_parser_type_parameters(parser, &node->items))
+    if (script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE) &&
+        !script_parser_type_parameters(parser, &node->items))
         return false;
     if (!script_parser_expect(parser, SCRIPT_WORD_OPEN_ROUND, "after the function's name") ||
         !script_parser_parameters(parser, &node->parameters, SCRIPT_WORD_CLOSE_ROUND) ||
         !script_parser_expect(parser, SCRIPT_WORD_CLOSE_ROUND, "after the parameters"))
         return false;
-    return !script_parser_take(parser, SCRIPT_WORD_ARROW) || (node->b = script_parser_expression(parser)) != NULL;
+    return !script_parser_take(parser, SCRIPT_WORD_ARROW) ||
+           (node->b = script_parser_expression(parser)) != NULL;
 }
 
 static script_node *parse_def(script_parser *parser, script_nodes *decorators) {
@@ -391,18 +396,18 @@ static script_node *parse_class(script_parser *parser, script_nodes *decorators)
 
 /* ---- what is delimited but not supported ---- */
 
-static script_node *unsupported(script_parser *parser, const char *text, script_node *inside, uint32_t begin) {
+static script_node *unsupported(script_parser *parser, const char *text, script_node *inside,
+                                uint32_t begin) {
     script_node *node = script_parser_node(parser, SCRIPT_UNSUPPORTED);
     node->text = text;
     node->a = inside;
     return finish_compound(parser, node, begin, true);
 }
 
-static script_node *parse_async(script_parser *parser) {
+static script_node *parse_async(script_parser *parser, script_nodes *decorators) {
     uint32_t begin = parser->token.begin;
-    script_nodes none = {0};
     script_parser_advance(parser);
-    script_node *inside = script_parser_at(parser, SCRIPT_WORD_DEF)    ? parse_def(parser, &none)
+    script_node *inside = script_parser_at(parser, SCRIPT_WORD_DEF)    ? parse_def(parser, decorators)
                           : script_parser_at(parser, SCRIPT_WORD_FOR)  ? parse_for(parser)
                           : script_parser_at(parser, SCRIPT_WORD_WITH) ? parse_with(parser)
                                                                        : NULL;
@@ -463,7 +468,8 @@ static script_node *parse_decorated(script_parser *parser) {
     while (script_parser_take(parser, SCRIPT_WORD_AT)) {
         script_node *decorator = script_parser_named(parser);
         if (decorator && parser->token.kind != SCRIPT_TOKEN_NEWLINE)
-            script_parser_error(parser, "T0120", "expected the end of the line after a decorator but found %s",
+            script_parser_error(parser, "T0120",
+                                "expected the end of the line after a decorator but found %s",
                                 script_parser_found(parser, &parser->token)),
                 decorator = NULL;
         if (!decorator) {
@@ -480,7 +486,7 @@ static script_node *parse_decorated(script_parser *parser) {
     } else if (script_parser_at(parser, SCRIPT_WORD_CLASS)) {
         node = parse_class(parser, &decorators);
     } else if (script_parser_at(parser, SCRIPT_WORD_ASYNC)) {
-        node = parse_async(parser);
+        node = parse_async(parser, &decorators);
     } else {
         if (good) {
             script_parser_error(parser, "T0120", "expected 'def' or 'class' after a decorator but found %s",
@@ -500,7 +506,8 @@ static void parse_stray(script_parser *parser, script_nodes *out) {
     uint32_t begin = parser->token.begin;
     script_node *node;
     if (parser->token.kind == SCRIPT_TOKEN_INDENT) {
-        base_diagnostic *d = script_parser_error(parser, "T0111", "this line is indented, but no block starts above it");
+        base_diagnostic *d =
+            script_parser_error(parser, "T0111", "this line is indented, but no block starts above it");
         script_parser_help(parser, d, "align it with the line above");
         parser->lexer.line_failed = false; /* the line itself is read as if it stood right */
         node = script_parser_failed(parser, begin);
@@ -552,7 +559,7 @@ void script_parser_statement(script_parser *parser, script_nodes *out) {
         node = parse_class(parser, &none);
         break;
     case SCRIPT_WORD_ASYNC:
-        node = parse_async(parser);
+        node = parse_async(parser, &none);
         break;
     case SCRIPT_WORD_AT:
         node = parse_decorated(parser);
@@ -580,6 +587,7 @@ script_ast *script_parse(base_arena *arena, base_diagnostics *diagnostics, uint3
     script_parser parser;
     script_ast *ast = BASE_NEW(arena, script_ast);
     ast->arena = arena;
+    ast->sources = base_diagnostics_sources(diagnostics);
     ast->file = file;
     script_parser_start(&parser, arena, diagnostics, file, options, &nodes);
     script_lexer_check_text(&parser.lexer);

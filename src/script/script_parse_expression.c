@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Expressions of Python's grammar, by recursive descent over the token in hand. Every function returns NULL after
- * a report. Knows no statements and evaluates nothing. */
+ * Expressions of Python's grammar, by recursive descent over the token in hand. Every function returns NULL
+ * after a report. Knows no statements and evaluates nothing. */
 #include "script/script_parser.h"
 #include <string.h>
 
@@ -43,9 +43,8 @@ static script_node *parse_simple_atom(script_parser *parser, script_node_kind ki
 }
 
 static bool at_comprehension(script_parser *parser) {
-    return script_parser_at(parser, SCRIPT_WORD_FOR) ||
-           (script_parser_at(parser, SCRIPT_WORD_ASYNC) &&
-            script_parser_peek(parser)->word == SCRIPT_WORD_FOR);
+    return script_parser_at(parser, SCRIPT_WORD_FOR) || (script_parser_at(parser, SCRIPT_WORD_ASYNC) &&
+                                                         script_parser_peek(parser)->word == SCRIPT_WORD_FOR);
 }
 
 /* for TARGETS in VALUE if CONDITION ..., one clause after the other. */
@@ -65,7 +64,8 @@ static bool parse_clauses(script_parser *parser, script_node *node, bool *is_asy
         while (script_parser_take(parser, SCRIPT_WORD_IF)) {
             script_node *condition = parse_disjunction(parser);
             if (condition && script_parser_at(parser, SCRIPT_WORD_WALRUS))
-                condition = NULL, script_parser_error(parser, "T0120", "':=' in a condition needs parentheses");
+                condition = NULL,
+                script_parser_error(parser, "T0120", "':=' in a condition needs parentheses");
             if (!condition)
                 return false;
             base_vector_push(parser->arena, &clause->items, condition);
@@ -79,7 +79,8 @@ static bool parse_clauses(script_parser *parser, script_node *node, bool *is_asy
 }
 
 /* An async comprehension stands as one unsupported value. */
-static script_node *finish_comprehension(script_parser *parser, script_node *node, uint32_t begin, bool is_async) {
+static script_node *finish_comprehension(script_parser *parser, script_node *node, uint32_t begin,
+                                         bool is_async) {
     node = script_parser_finish(parser, node, begin);
     if (!node || !is_async)
         return node;
@@ -93,11 +94,11 @@ static bool expect_close(script_parser *parser, script_word_kind close, uint32_t
     if (script_parser_take(parser, close))
         return true;
     const char *found = script_parser_found(parser, &parser->token);
-    base_diagnostic *d =
-        script_parser_error(parser, "T0120", "expected ',' or '%s' in %s but found %s", script_word_text(close),
-                            what, found);
+    base_diagnostic *d = script_parser_error(parser, "T0120", "expected ',' or '%s' in %s but found %s",
+                                             script_word_text(close), what, found);
     if (d)
-        base_note(parser->diagnostics, d, script_lexer_span(&parser->lexer, open, open + 1), "it starts here");
+        base_note(parser->diagnostics, d, script_lexer_span(&parser->lexer, open, open + 1),
+                  "it starts here");
     if (script_parser_at(parser, SCRIPT_WORD_ASSIGN))
         script_parser_help(parser, d, "to compare, write ==");
     return false;
@@ -113,7 +114,7 @@ static script_node *parse_starred_value(script_parser *parser) {
 }
 
 /* "*a" or a named expression. */
-static script_node *parse_element(script_parser *parser) {
+script_node *script_parser_element(script_parser *parser) {
     if (!script_parser_at(parser, SCRIPT_WORD_STAR))
         return script_parser_named(parser);
     uint32_t begin = parser->token.begin;
@@ -124,8 +125,8 @@ static script_node *parse_element(script_parser *parser) {
 }
 
 /* Elements up to and with the closing bracket, the first of them read already (or NULL). */
-static bool parse_elements(script_parser *parser, script_node *node, script_node *first, script_word_kind close,
-                           uint32_t open, const char *what) {
+static bool parse_elements(script_parser *parser, script_node *node, script_node *first,
+                           script_word_kind close, uint32_t open, const char *what) {
     if (first) {
         base_vector_push(parser->arena, &node->items, first);
         if (!script_parser_at(parser, close) && !script_parser_at(parser, SCRIPT_WORD_COMMA))
@@ -133,7 +134,7 @@ static bool parse_elements(script_parser *parser, script_node *node, script_node
         script_parser_take(parser, SCRIPT_WORD_COMMA);
     }
     while (!script_parser_at(parser, close)) {
-        script_node *element = parse_element(parser);
+        script_node *element = script_parser_element(parser);
         if (!element)
             return false;
         base_vector_push(parser->arena, &node->items, element);
@@ -154,7 +155,8 @@ static script_node *parse_yield(script_parser *parser) {
         if (!node->a)
             return NULL;
     } else if (parser->token.kind != SCRIPT_TOKEN_NEWLINE && parser->token.kind != SCRIPT_TOKEN_END &&
-               !script_parser_at(parser, SCRIPT_WORD_CLOSE_ROUND) && !script_parser_at(parser, SCRIPT_WORD_SEMICOLON) &&
+               !script_parser_at(parser, SCRIPT_WORD_CLOSE_ROUND) &&
+               !script_parser_at(parser, SCRIPT_WORD_SEMICOLON) &&
                !script_parser_at(parser, SCRIPT_WORD_ASSIGN)) {
         node->a = script_parser_tuple(parser);
         if (!node->a)
@@ -173,10 +175,11 @@ static script_node *parse_round(script_parser *parser) {
     script_node *first = NULL;
     if (script_parser_at(parser, SCRIPT_WORD_YIELD)) {
         first = parse_yield(parser);
-        return first && expect_close(parser, SCRIPT_WORD_CLOSE_ROUND, begin, "these parentheses") ? first : NULL;
+        return first && expect_close(parser, SCRIPT_WORD_CLOSE_ROUND, begin, "these parentheses") ? first
+                                                                                                  : NULL;
     }
     if (!script_parser_at(parser, SCRIPT_WORD_CLOSE_ROUND)) {
-        first = parse_element(parser);
+        first = script_parser_element(parser);
         if (!first)
             return NULL;
         if (at_comprehension(parser)) {
@@ -208,7 +211,7 @@ static script_node *parse_square(script_parser *parser) {
     script_parser_advance(parser);
     script_node *node = script_parser_node(parser, SCRIPT_LIST), *first = NULL;
     if (!script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE)) {
-        first = parse_element(parser);
+        first = script_parser_element(parser);
         if (!first)
             return NULL;
         if (at_comprehension(parser)) {
@@ -257,7 +260,8 @@ static script_node *parse_dict(script_parser *parser, script_node *key, uint32_t
     for (;;) {
         base_vector_push(parser->arena, &node->items, key);
         base_vector_push(parser->arena, &node->items, value);
-        if (!script_parser_take(parser, SCRIPT_WORD_COMMA) || script_parser_at(parser, SCRIPT_WORD_CLOSE_CURLY))
+        if (!script_parser_take(parser, SCRIPT_WORD_COMMA) ||
+            script_parser_at(parser, SCRIPT_WORD_CLOSE_CURLY))
             break;
         key = value = NULL;
         if (!parse_pair(parser, &key, &value))
@@ -278,7 +282,7 @@ static script_node *parse_curly(script_parser *parser) {
     }
     if (script_parser_at(parser, SCRIPT_WORD_DOUBLE_STAR))
         return parse_dict(parser, NULL, begin);
-    script_node *first = parse_element(parser);
+    script_node *first = script_parser_element(parser);
     if (!first)
         return NULL;
     if (script_parser_at(parser, SCRIPT_WORD_COLON) && first->kind != SCRIPT_STARRED)
@@ -366,7 +370,8 @@ static script_node *parse_keyword_argument(script_parser *parser, argument_order
     uint64_t key = base_hash(node->text, strlen(node->text), 0);
     const script_node *earlier = base_map_get(names, key);
     if (earlier && strcmp(earlier->text, node->text) == 0) {
-        base_diagnostic *d = script_parser_error(parser, "T0129", "the keyword argument '%s' is given twice", node->text);
+        base_diagnostic *d =
+            script_parser_error(parser, "T0129", "the keyword argument '%s' is given twice", node->text);
         if (d)
             base_note(parser->diagnostics, d, earlier->name_span, "the first one stands here");
         return NULL;
@@ -395,7 +400,8 @@ static bool check_positional(script_parser *parser, const script_node *node, con
 }
 
 /* A generator as a call's only argument takes the call's parentheses. */
-static script_node *parse_bare_generator(script_parser *parser, script_node *first, uint32_t open, bool alone) {
+static script_node *parse_bare_generator(script_parser *parser, script_node *first, uint32_t open,
+                                         bool alone) {
     bool is_async = false;
     script_node *node = script_parser_node(parser, SCRIPT_GENERATOR);
     node->a = first;
@@ -431,9 +437,10 @@ bool script_parser_arguments(script_parser *parser, script_nodes *items, uint32_
                 return argument != NULL;
             }
             if (argument && script_parser_at(parser, SCRIPT_WORD_ASSIGN)) {
-                base_diagnostic *d = script_parser_error_at(parser, "T0122", argument->span,
-                                                            "expected a keyword argument's name before '=' but found %s",
-                                                            script_node_name(argument->kind));
+                base_diagnostic *d =
+                    script_parser_error_at(parser, "T0122", argument->span,
+                                           "expected a keyword argument's name before '=' but found %s",
+                                           script_node_name(argument->kind));
                 script_parser_help(parser, d, "to compare, write ==");
                 argument = NULL;
             }
@@ -450,15 +457,15 @@ bool script_parser_arguments(script_parser *parser, script_nodes *items, uint32_
 }
 
 static bool at_slice_end(const script_parser *parser) {
-    return script_parser_at(parser, SCRIPT_WORD_COMMA) || script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE) ||
-           script_parser_at(parser, SCRIPT_WORD_COLON);
+    return script_parser_at(parser, SCRIPT_WORD_COMMA) ||
+           script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE) || script_parser_at(parser, SCRIPT_WORD_COLON);
 }
 
 static script_node *parse_index(script_parser *parser) {
     uint32_t begin = parser->token.begin;
     script_node *first = NULL;
     if (!script_parser_at(parser, SCRIPT_WORD_COLON)) {
-        first = parse_element(parser);
+        first = script_parser_element(parser);
         if (!first || !script_parser_at(parser, SCRIPT_WORD_COLON))
             return first;
     }
@@ -481,7 +488,8 @@ static script_node *parse_subscript(script_parser *parser) {
     if (script_parser_at(parser, SCRIPT_WORD_COMMA) || first->kind == SCRIPT_STARRED) {
         script_node *tuple = script_parser_node(parser, SCRIPT_TUPLE);
         base_vector_push(parser->arena, &tuple->items, first);
-        while (script_parser_take(parser, SCRIPT_WORD_COMMA) && !script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE)) {
+        while (script_parser_take(parser, SCRIPT_WORD_COMMA) &&
+               !script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE)) {
             script_node *next = parse_index(parser);
             if (!next)
                 return NULL;
@@ -500,10 +508,13 @@ static script_node *parse_trailer(script_parser *parser, script_node *left, uint
         node = script_parser_node(parser, SCRIPT_ATTRIBUTE);
         script_parser_advance(parser);
         if (parser->token.kind != SCRIPT_TOKEN_NAME) {
-            base_diagnostic *d = script_parser_error(parser, "T0120", "expected a name after '.' but found %s",
-                                                     script_parser_found(parser, &parser->token));
+            base_diagnostic *d =
+                script_parser_error(parser, "T0120", "expected a name after '.' but found %s",
+                                    script_parser_found(parser, &parser->token));
             if (parser->token.kind == SCRIPT_TOKEN_WORD && parser->token.word <= SCRIPT_WORD_YIELD)
-                script_parser_help(parser, d, "a reserved word cannot be an attribute; the dialects add an underscore to it");
+                script_parser_help(
+                    parser, d,
+                    "a reserved word cannot be an attribute; the dialects add an underscore to it");
             return NULL;
         }
         node->text = script_parser_text(parser, &parser->token);
@@ -529,8 +540,9 @@ static script_node *parse_trailer(script_parser *parser, script_node *left, uint
 static script_node *parse_primary(script_parser *parser) {
     uint32_t begin = parser->token.begin;
     script_node *node = parse_atom(parser);
-    while (node && (script_parser_at(parser, SCRIPT_WORD_DOT) || script_parser_at(parser, SCRIPT_WORD_OPEN_ROUND) ||
-                    script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE)))
+    while (node &&
+           (script_parser_at(parser, SCRIPT_WORD_DOT) || script_parser_at(parser, SCRIPT_WORD_OPEN_ROUND) ||
+            script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE)))
         node = parse_trailer(parser, node, begin);
     return node;
 }
@@ -600,7 +612,8 @@ static script_node *parse_unary(script_parser *parser) {
 static script_node *parse_binary(script_parser *parser, int lowest) {
     uint32_t begin = parser->token.begin;
     script_node *left = parse_unary(parser);
-    while (left && parser->token.kind == SCRIPT_TOKEN_WORD && binary_levels[parser->token.word].level > lowest) {
+    while (left && parser->token.kind == SCRIPT_TOKEN_WORD &&
+           binary_levels[parser->token.word].level > lowest) {
         binary_level found = binary_levels[parser->token.word];
         script_node *node = script_parser_node(parser, SCRIPT_BINARY);
         node->op = (script_operator)found.op;
@@ -728,136 +741,6 @@ static script_node *parse_disjunction(script_parser *parser) {
 
 /* ---- lambda, conditional, := ---- */
 
-static bool add_parameter(script_parser *parser, script_nodes *parameters, script_node *parameter, base_map *names) {
-    uint64_t key = base_hash(parameter->text, strlen(parameter->text), 0);
-    const script_node *earlier = base_map_get(names, key);
-    base_vector_push(parser->arena, parameters, parameter);
-    if (!earlier)
-        base_map_set(names, key, parameter);
-    if (!earlier || strcmp(earlier->text, parameter->text) != 0)
-        return true;
-    base_diagnostic *d = script_parser_error_at(parser, "T0123", parameter->name_span,
-                                                "the parameter '%s' is declared twice", parameter->text);
-    if (d)
-        base_note(parser->diagnostics, d, earlier->name_span, "the first one stands here");
-    return false;
-}
-
-/* name[: annotation][= default], with stars before it taken already. */
-static script_node *parse_parameter(script_parser *parser, script_operator op, bool annotated) {
-    uint32_t begin = parser->token.begin;
-    if (parser->token.kind != SCRIPT_TOKEN_NAME) {
-        base_diagnostic *d = script_parser_error(parser, "T0120", "expected a parameter's name but found %s",
-                                                 script_parser_found(parser, &parser->token));
-        if (parser->token.kind == SCRIPT_TOKEN_WORD && parser->token.word <= SCRIPT_WORD_YIELD)
-            script_parser_help(parser, d, "a reserved word cannot be a name");
-        return NULL;
-    }
-    script_node *node = script_parser_node(parser, SCRIPT_PARAMETER);
-    node->op = op;
-    node->text = script_parser_text(parser, &parser->token);
-    node->name_span = script_parser_span(parser);
-    script_parser_advance(parser);
-    if (annotated && script_parser_take(parser, SCRIPT_WORD_COLON)) {
-        bool starred = op == SCRIPT_PARAMETER_STAR && script_parser_at(parser, SCRIPT_WORD_STAR);
-        node->a = starred ? parse_element(parser) : script_parser_expression(parser);
-        if (!node->a)
-            return NULL;
-    }
-    node = script_parser_finish(parser, node, begin); /* without the default, as in Python's tree */
-    if (!node || !script_parser_at(parser, SCRIPT_WORD_ASSIGN))
-        return node;
-    if (op == SCRIPT_PARAMETER_STAR || op == SCRIPT_PARAMETER_DOUBLE_STAR) {
-        script_parser_error(parser, "T0125", "a '%s' parameter has no default value",
-                            op == SCRIPT_PARAMETER_STAR ? "*" : "**");
-        return NULL;
-    }
-    script_parser_advance(parser);
-    node->b = script_parser_expression(parser);
-    if (node->b && node->b->height >= node->height)
-        node->height = node->b->height + 1;
-    return node->b ? node : NULL;
-}
-
-typedef struct parameter_state {
-    bool keyword_only, bare_star, slash, double_star;
-    const script_node *defaulted; /* the first plain parameter with a default */
-} parameter_state;
-
-static bool take_slash(script_parser *parser, script_nodes *parameters, parameter_state *state) {
-    if (state->slash || state->keyword_only || parameters->count == 0) {
-        script_parser_error(parser, "T0125", "'/' stands once, after the positional parameters and before '*'");
-        return false;
-    }
-    state->slash = true;
-    for (size_t i = 0; i < parameters->count; i++)
-        parameters->items[i]->op = SCRIPT_PARAMETER_POSITIONAL_ONLY;
-    script_parser_advance(parser);
-    return true;
-}
-
-static bool check_default(script_parser *parser, const script_node *node, parameter_state *state) {
-    if (node->op != SCRIPT_PARAMETER_PLAIN)
-        return true;
-    if (node->b && !state->defaulted)
-        state->defaulted = node;
-    if (node->b || !state->defaulted)
-        return true;
-    base_diagnostic *d = script_parser_error_at(parser, "T0125", node->name_span,
-                                                "the parameter '%s' without a default follows one with a default",
-                                                node->text);
-    if (d)
-        base_note(parser->diagnostics, d, state->defaulted->name_span, "this one has a default");
-    return false;
-}
-
-bool script_parser_parameters(script_parser *parser, script_nodes *parameters, script_word_kind close) {
-    parameter_state state = {0};
-    base_map *names = base_map_create(parser->arena);
-    bool annotated = close != SCRIPT_WORD_COLON;
-    while (!script_parser_at(parser, close)) {
-        if (state.double_star) {
-            script_parser_error(parser, "T0125", "nothing may follow the '**' parameter");
-            return false;
-        }
-        script_operator op = state.keyword_only ? SCRIPT_PARAMETER_KEYWORD_ONLY : SCRIPT_PARAMETER_PLAIN;
-        bool named = true;
-        if (script_parser_at(parser, SCRIPT_WORD_SLASH)) {
-            if (!take_slash(parser, parameters, &state))
-                return false;
-            named = false;
-        } else if (script_parser_at(parser, SCRIPT_WORD_STAR)) {
-            if (state.keyword_only) {
-                script_parser_error(parser, "T0125", "'*' stands once among the parameters");
-                return false;
-            }
-            script_parser_advance(parser);
-            state.keyword_only = true;
-            state.bare_star = script_parser_at(parser, SCRIPT_WORD_COMMA) || script_parser_at(parser, close);
-            named = !state.bare_star;
-            op = SCRIPT_PARAMETER_STAR;
-        } else if (script_parser_take(parser, SCRIPT_WORD_DOUBLE_STAR)) {
-            state.double_star = true;
-            op = SCRIPT_PARAMETER_DOUBLE_STAR;
-        }
-        if (named) {
-            state.bare_star = state.bare_star && op != SCRIPT_PARAMETER_KEYWORD_ONLY;
-            script_node *parameter = parse_parameter(parser, op, annotated);
-            if (!parameter || !check_default(parser, parameter, &state) ||
-                !add_parameter(parser, parameters, parameter, names))
-                return false;
-        }
-        if (!script_parser_take(parser, SCRIPT_WORD_COMMA))
-            break;
-    }
-    if (state.bare_star) {
-        script_parser_error(parser, "T0125", "expected a parameter after '*' but found %s",
-                            script_parser_found(parser, &parser->token));
-        return false;
-    }
-    return true;
-}
-
 static script_node *parse_lambda(script_parser *parser) {
     uint32_t begin = parser->token.begin;
     script_node *node = script_parser_node(parser, SCRIPT_LAMBDA);
@@ -883,8 +766,9 @@ static script_node *parse_conditional(script_parser *parser) {
     if (!node->b)
         return NULL;
     if (!script_parser_at(parser, SCRIPT_WORD_ELSE)) {
-        base_diagnostic *d = script_parser_error(parser, "T0120", "expected 'else' after the condition but found %s",
-                                                 script_parser_found(parser, &parser->token));
+        base_diagnostic *d =
+            script_parser_error(parser, "T0120", "expected 'else' after the condition but found %s",
+                                script_parser_found(parser, &parser->token));
         script_parser_help(parser, d, "a choice is written: a if condition else b");
         return NULL;
     }
@@ -896,7 +780,8 @@ static script_node *parse_conditional(script_parser *parser) {
 script_node *script_parser_expression(script_parser *parser) {
     if (!script_parser_enter(parser))
         return NULL;
-    script_node *node = script_parser_at(parser, SCRIPT_WORD_LAMBDA) ? parse_lambda(parser) : parse_conditional(parser);
+    script_node *node =
+        script_parser_at(parser, SCRIPT_WORD_LAMBDA) ? parse_lambda(parser) : parse_conditional(parser);
     script_parser_leave(parser);
     return node;
 }
@@ -952,7 +837,8 @@ static script_node *parse_bare_tuple(script_parser *parser, script_node *(*parse
 }
 
 static script_node *parse_plain_element(script_parser *parser) {
-    return script_parser_at(parser, SCRIPT_WORD_STAR) ? parse_element(parser) : script_parser_expression(parser);
+    return script_parser_at(parser, SCRIPT_WORD_STAR) ? script_parser_element(parser)
+                                                      : script_parser_expression(parser);
 }
 
 script_node *script_parser_tuple(script_parser *parser) {
@@ -960,14 +846,16 @@ script_node *script_parser_tuple(script_parser *parser) {
 }
 
 static script_node *parse_target(script_parser *parser) {
-    return script_parser_at(parser, SCRIPT_WORD_STAR) ? parse_element(parser) : parse_binary(parser, 0);
+    return script_parser_at(parser, SCRIPT_WORD_STAR) ? script_parser_element(parser)
+                                                      : parse_binary(parser, 0);
 }
 
 script_node *script_parser_targets(script_parser *parser) {
     return parse_bare_tuple(parser, parse_target);
 }
 
-bool script_parser_check_target(script_parser *parser, const script_node *node, const char *what, bool starred) {
+bool script_parser_check_target(script_parser *parser, const script_node *node, const char *what,
+                                bool starred) {
     switch (node->kind) {
     case SCRIPT_NAME:
     case SCRIPT_ATTRIBUTE:
@@ -994,9 +882,9 @@ bool script_parser_check_target(script_parser *parser, const script_node *node, 
         return true;
     }
     default: {
-        base_diagnostic *d = script_parser_error_at(parser, "T0122", node->span,
-                                                    "cannot %s %s; expected a name, an attribute or a subscript", what,
-                                                    script_node_name(node->kind));
+        base_diagnostic *d = script_parser_error_at(
+            parser, "T0122", node->span, "cannot %s %s; expected a name, an attribute or a subscript", what,
+            script_node_name(node->kind));
         if (script_parser_at(parser, SCRIPT_WORD_ASSIGN))
             script_parser_help(parser, d, "to compare, write ==");
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Literals: numbers to values, string escapes to bytes, f-strings to their parts. An f-string's expressions are
- * read by a parser of their own over the bytes between the braces. */
+ * Literals: numbers to values, string escapes to bytes, f-strings to their parts. An f-string's expressions
+ * are read by a parser of their own over the bytes between the braces. */
 #include "script/script_parser.h"
 #include <errno.h>
 #include <locale.h>
@@ -81,7 +81,7 @@ script_node *script_parser_number(script_parser *parser) {
 /* ---- escapes ---- */
 
 static int hex_value(char c) {
-    return c >= '0' && c <= '9'                   ? c - '0'
+    return c >= '0' && c <= '9'                     ? c - '0'
            : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
                                                     : -1;
 }
@@ -110,13 +110,15 @@ typedef struct literal {
 } literal;
 
 /* \x, \u, \U: count hexadecimal digits at *at. */
-static bool decode_hex(script_parser *parser, const literal *text, base_builder *out, uint32_t *at, int count) {
+static bool decode_hex(script_parser *parser, const literal *text, base_builder *out, uint32_t *at,
+                       int count) {
     uint32_t value = 0, begin = *at - 2;
     for (int i = 0; i < count; i++) {
         int digit = *at < text->end ? hex_value(parser->lexer.data[*at]) : -1;
         if (digit < 0) {
             script_parser_error_at(parser, "T0107", script_lexer_span(&parser->lexer, begin, *at),
-                                   "'\\%c' needs %d hexadecimal digits", parser->lexer.data[begin + 1], count);
+                                   "'\\%c' needs %d hexadecimal digits", parser->lexer.data[begin + 1],
+                                   count);
             return false;
         }
         value = value << 4 | (uint32_t)digit;
@@ -137,9 +139,9 @@ static bool decode_hex(script_parser *parser, const literal *text, base_builder 
 static void warn_escape(script_parser *parser, uint32_t at) {
     if (parser->lexer.quiet)
         return;
-    base_diagnostic *d = base_report(parser->diagnostics, BASE_WARNING, "T0130",
-                                     script_lexer_span(&parser->lexer, at, at + 2),
-                                     "'\\%c' is no escape; the backslash stays in the string", parser->lexer.data[at + 1]);
+    base_diagnostic *d =
+        base_report(parser->diagnostics, BASE_WARNING, "T0130", script_lexer_span(&parser->lexer, at, at + 2),
+                    "'\\%c' is no escape; the backslash stays in the string", parser->lexer.data[at + 1]);
     script_parser_help(parser, d, "write two backslashes, or a raw string r\"...\"");
 }
 
@@ -181,8 +183,9 @@ static bool decode_escape(script_parser *parser, const literal *text, base_build
     if (!text->bytes && (c == 'u' || c == 'U'))
         return decode_hex(parser, text, out, at, c == 'u' ? 4 : 8);
     if (!text->bytes && c == 'N') {
-        base_diagnostic *d = script_parser_error_at(parser, "T0107", script_lexer_span(&parser->lexer, begin, *at),
-                                                    "'\\N{...}' is not supported: tirc has no table of character names");
+        base_diagnostic *d =
+            script_parser_error_at(parser, "T0107", script_lexer_span(&parser->lexer, begin, *at),
+                                   "'\\N{...}' is not supported: tirc has no table of character names");
         script_parser_help(parser, d, "write the character itself, or \\u with its number");
         return false;
     }
@@ -194,7 +197,8 @@ static bool decode_escape(script_parser *parser, const literal *text, base_build
 }
 
 /* Literal text from at to limit into out. */
-static bool decode_text(script_parser *parser, const literal *text, uint32_t at, uint32_t limit, base_builder *out) {
+static bool decode_text(script_parser *parser, const literal *text, uint32_t at, uint32_t limit,
+                        base_builder *out) {
     const char *data = parser->lexer.data;
     literal part = *text;
     part.end = limit;
@@ -242,8 +246,8 @@ static bool parse_parts(script_parser *parser, const literal *text, uint32_t at,
                         literal_parts *parts);
 
 /* "!r", ":spec" behind a field's expression; the token in hand of the field's own parser. */
-static bool parse_field_end(script_parser *parser, script_parser *inner, const literal *text, script_node *node,
-                            uint32_t close, bool debug) {
+static bool parse_field_end(script_parser *parser, script_parser *inner, const literal *text,
+                            script_node *node, uint32_t close, bool debug) {
     uint32_t begin = inner->token.begin;
     if (script_parser_take(inner, SCRIPT_WORD_BANG)) {
         char c = inner->token.kind == SCRIPT_TOKEN_NAME && inner->token.end == inner->token.begin + 1
@@ -268,7 +272,8 @@ static bool parse_field_end(script_parser *parser, script_parser *inner, const l
                             script_parser_found(inner, &inner->token));
         return false;
     }
-    node->text = base_arena_string(parser->arena, parser->lexer.data + begin, close > begin ? close - begin : 0);
+    node->text =
+        base_arena_string(parser->arena, parser->lexer.data + begin, close > begin ? close - begin : 0);
     if (debug && node->text[0] == 0)
         node->text = "!r";
     return true;
@@ -335,8 +340,9 @@ static bool parse_parts(script_parser *parser, const literal *text, uint32_t at,
             continue;
         }
         if (c == '}') {
-            base_diagnostic *d = script_parser_error_at(parser, "T0108", script_lexer_span(&parser->lexer, at, at + 1),
-                                                        "'}' closes no replacement field");
+            base_diagnostic *d =
+                script_parser_error_at(parser, "T0108", script_lexer_span(&parser->lexer, at, at + 1),
+                                       "'}' closes no replacement field");
             script_parser_help(parser, d, "a plain brace in an f-string is written }}");
             return false;
         }

@@ -24,7 +24,8 @@ void script_parser_skip_line(script_parser *parser) {
 
 script_node *script_parser_failed(script_parser *parser, uint32_t begin) {
     script_node *node = script_parser_node(parser, SCRIPT_ERROR);
-    node->span = script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
+    node->span =
+        script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
     return node;
 }
 
@@ -37,8 +38,9 @@ static bool at_line_end(const script_parser *parser) {
 
 static script_operator augmented_operator(const script_parser *parser) {
     static const uint8_t ops[] = {
-        SCRIPT_OP_ADD,    SCRIPT_OP_SUB,    SCRIPT_OP_MUL,   SCRIPT_OP_POW,    SCRIPT_OP_DIV, SCRIPT_OP_FLOORDIV, SCRIPT_OP_MOD,
-        SCRIPT_OP_MATMUL, SCRIPT_OP_BITAND, SCRIPT_OP_BITOR, SCRIPT_OP_BITXOR, SCRIPT_OP_SHL, SCRIPT_OP_SHR,
+        SCRIPT_OP_ADD,      SCRIPT_OP_SUB, SCRIPT_OP_MUL,    SCRIPT_OP_POW,    SCRIPT_OP_DIV,
+        SCRIPT_OP_FLOORDIV, SCRIPT_OP_MOD, SCRIPT_OP_MATMUL, SCRIPT_OP_BITAND, SCRIPT_OP_BITOR,
+        SCRIPT_OP_BITXOR,   SCRIPT_OP_SHL, SCRIPT_OP_SHR,
     };
     if (parser->token.kind != SCRIPT_TOKEN_WORD || parser->token.word < SCRIPT_WORD_PLUS_ASSIGN)
         return SCRIPT_OP_NONE;
@@ -49,7 +51,8 @@ static script_operator augmented_operator(const script_parser *parser) {
 static bool check_single_target(script_parser *parser, const script_node *target, const char *what) {
     if (target->kind == SCRIPT_NAME || target->kind == SCRIPT_ATTRIBUTE || target->kind == SCRIPT_SUBSCRIPT)
         return true;
-    script_parser_error_at(parser, "T0122", target->span, "%s takes a name, an attribute or a subscript, not %s", what,
+    script_parser_error_at(parser, "T0122", target->span,
+                           "%s takes a name, an attribute or a subscript, not %s", what,
                            script_node_name(target->kind));
     return false;
 }
@@ -73,7 +76,8 @@ static script_node *parse_chain(script_parser *parser, script_node *target, uint
     node->name_span = script_parser_span(parser);
     node->a = target;
     while (script_parser_at(parser, SCRIPT_WORD_ASSIGN)) {
-        if (node->a->kind == SCRIPT_UNSUPPORTED || !script_parser_check_target(parser, node->a, "assign to", false)) {
+        if (node->a->kind == SCRIPT_UNSUPPORTED ||
+            !script_parser_check_target(parser, node->a, "assign to", false)) {
             script_parser_check_target(parser, node->a, "assign to", false);
             return NULL;
         }
@@ -93,8 +97,8 @@ static bool report_old_statement(script_parser *parser, const script_node *node)
     if (!print && !exec)
         return false;
     base_diagnostic *d = script_parser_error_at(parser, "T0126", node->span,
-                                                "'%s' is a function: expected '(' behind it but found %s", node->text,
-                                                script_parser_found(parser, &parser->token));
+                                                "'%s' is a function: expected '(' behind it but found %s",
+                                                node->text, script_parser_found(parser, &parser->token));
     script_parser_help(parser, d, print ? "write: print(...)" : "write: exec(...)");
     return true;
 }
@@ -137,7 +141,8 @@ static bool parse_dotted(script_parser *parser, base_builder *text, const char *
                                 script_parser_found(parser, &parser->token));
             return false;
         }
-        base_builder_add(text, parser->lexer.data + parser->token.begin, parser->token.end - parser->token.begin);
+        base_builder_add(text, parser->lexer.data + parser->token.begin,
+                         parser->token.end - parser->token.begin);
         script_parser_advance(parser);
         if (!script_parser_take(parser, SCRIPT_WORD_DOT))
             return true;
@@ -156,8 +161,7 @@ static script_node *parse_alias(script_parser *parser, bool dotted) {
         node->text = "*";
         return script_parser_finish(parser, node, begin);
     }
-    if (dotted ? !parse_dotted(parser, &text, "a module's name")
-               : parser->token.kind != SCRIPT_TOKEN_NAME) {
+    if (dotted ? !parse_dotted(parser, &text, "a module's name") : parser->token.kind != SCRIPT_TOKEN_NAME) {
         script_parser_error(parser, "T0120", "expected a name to import but found %s",
                             script_parser_found(parser, &parser->token));
         return NULL;
@@ -226,8 +230,9 @@ static script_node *parse_from(script_parser *parser) {
             (round && script_parser_at(parser, SCRIPT_WORD_CLOSE_ROUND)))
             break;
         if (at_line_end(parser)) {
-            base_diagnostic *d = script_parser_error(parser, "T0120", "expected a name after ',' but found %s",
-                                                     script_parser_found(parser, &parser->token));
+            base_diagnostic *d =
+                script_parser_error(parser, "T0120", "expected a name after ',' but found %s",
+                                    script_parser_found(parser, &parser->token));
             script_parser_help(parser, d, "a trailing comma needs parentheses around the names");
             return NULL;
         }
@@ -243,7 +248,8 @@ static script_node *parse_word_only(script_parser *parser, script_node_kind kind
     uint32_t begin = parser->token.begin;
     script_node *node = script_parser_node(parser, kind);
     if (kind != SCRIPT_PASS && parser->loops == 0) {
-        script_parser_error(parser, "T0128", "'%s' stands outside a loop", script_word_text(parser->token.word));
+        script_parser_error(parser, "T0128", "'%s' stands outside a loop",
+                            script_word_text(parser->token.word));
         return NULL;
     }
     script_parser_advance(parser);
@@ -333,7 +339,8 @@ static script_node *parse_type_alias(script_parser *parser) {
     script_parser_advance(parser);
     script_parser_advance(parser);
     script_nodes parameters = {0};
-    if (script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE) && !script_parser_type_parameters(parser, &parameters))
+    if (script_parser_at(parser, SCRIPT_WORD_OPEN_SQUARE) &&
+        !script_parser_type_parameters(parser, &parameters))
         return NULL;
     if (!script_parser_expect(parser, SCRIPT_WORD_ASSIGN, "after the type's name"))
         return NULL;
@@ -376,11 +383,13 @@ static script_node *parse_simple(script_parser *parser) {
 static void report_line_end(script_parser *parser) {
     const char *found = script_parser_found(parser, &parser->token);
     if (script_parser_at(parser, SCRIPT_WORD_ASSIGN)) {
-        base_diagnostic *d = script_parser_error(parser, "T0121", "'=' cannot stand here: an assignment is a statement of its own");
+        base_diagnostic *d = script_parser_error(
+            parser, "T0121", "'=' cannot stand here: an assignment is a statement of its own");
         script_parser_help(parser, d, "to compare, write ==");
         return;
     }
-    base_diagnostic *d = script_parser_error(parser, "T0120", "expected the end of the statement but found %s", found);
+    base_diagnostic *d =
+        script_parser_error(parser, "T0120", "expected the end of the statement but found %s", found);
     switch (parser->token.kind) {
     case SCRIPT_TOKEN_NAME:
     case SCRIPT_TOKEN_INTEGER:

@@ -95,7 +95,32 @@ const char *script_parser_found(script_parser *parser, const script_token *token
 bool script_parser_at_new_statement(script_parser *parser) {
     const script_token *token = &parser->token;
     const script_lexer *lexer = &parser->lexer;
-    if (token->depth == 0 || !token->starts_line || lexer->base_brackets || token->column > lexer->line_column)
+    if (token->depth == 0 || !token->starts_line || lexer->base_brackets)
+        return false;
+    switch (token->word) { /* never inside an expression */
+    case SCRIPT_WORD_ASSERT:
+    case SCRIPT_WORD_BREAK:
+    case SCRIPT_WORD_CLASS:
+    case SCRIPT_WORD_CONTINUE:
+    case SCRIPT_WORD_DEF:
+    case SCRIPT_WORD_DEL:
+    case SCRIPT_WORD_ELIF:
+    case SCRIPT_WORD_EXCEPT:
+    case SCRIPT_WORD_FINALLY:
+    case SCRIPT_WORD_GLOBAL:
+    case SCRIPT_WORD_IMPORT:
+    case SCRIPT_WORD_NONLOCAL:
+    case SCRIPT_WORD_PASS:
+    case SCRIPT_WORD_RAISE:
+    case SCRIPT_WORD_RETURN:
+    case SCRIPT_WORD_TRY:
+    case SCRIPT_WORD_WHILE:
+    case SCRIPT_WORD_WITH:
+        return true;
+    default:
+        break;
+    }
+    if (token->column > lexer->line_column)
         return false;
     if (token->kind == SCRIPT_TOKEN_NAME) { /* like the start of an assignment or a call */
         uint32_t at = token->end;
@@ -105,29 +130,11 @@ bool script_parser_at_new_statement(script_parser *parser) {
     }
     switch (token->word) {
     case SCRIPT_WORD_AT:
-    case SCRIPT_WORD_ASSERT:
     case SCRIPT_WORD_ASYNC:
-    case SCRIPT_WORD_BREAK:
-    case SCRIPT_WORD_CLASS:
-    case SCRIPT_WORD_CONTINUE:
-    case SCRIPT_WORD_DEF:
-    case SCRIPT_WORD_DEL:
-    case SCRIPT_WORD_ELIF:
     case SCRIPT_WORD_ELSE:
-    case SCRIPT_WORD_EXCEPT:
-    case SCRIPT_WORD_FINALLY:
     case SCRIPT_WORD_FOR:
     case SCRIPT_WORD_FROM:
-    case SCRIPT_WORD_GLOBAL:
     case SCRIPT_WORD_IF:
-    case SCRIPT_WORD_IMPORT:
-    case SCRIPT_WORD_NONLOCAL:
-    case SCRIPT_WORD_PASS:
-    case SCRIPT_WORD_RAISE:
-    case SCRIPT_WORD_RETURN:
-    case SCRIPT_WORD_TRY:
-    case SCRIPT_WORD_WHILE:
-    case SCRIPT_WORD_WITH:
         return true;
     default:
         return false;
@@ -147,9 +154,10 @@ base_diagnostic *script_parser_error(script_parser *parser, const char *code, co
     if (!lexer->quiet && !lexer->line_failed && script_parser_at_new_statement(parser) &&
         parser->token.depth <= lexer->brackets.count) {
         script_bracket open = lexer->brackets.items[parser->token.depth - 1];
-        base_diagnostic *d = script_parser_error_at(
-            parser, "T0113", script_parser_span(parser), "expected '%c' before %s, which reads like a new statement",
-            open.close, script_parser_found(parser, &parser->token));
+        base_diagnostic *d =
+            script_parser_error_at(parser, "T0113", script_parser_span(parser),
+                                   "expected '%c' before %s, which reads like a new statement", open.close,
+                                   script_parser_found(parser, &parser->token));
         if (d)
             base_note(parser->diagnostics, d, script_lexer_span(lexer, open.begin, open.begin + 1),
                       "'%c' is opened here and never closed", lexer->data[open.begin]);
@@ -182,8 +190,9 @@ script_parser script_parser_save(script_parser *parser) {
     lexer->brackets.items = base_arena_copy(parser->arena, lexer->brackets.items,
                                             lexer->brackets.count * sizeof *lexer->brackets.items);
     lexer->brackets.capacity = lexer->brackets.count;
-    lexer->indentations.items = base_arena_copy(parser->arena, lexer->indentations.items,
-                                                lexer->indentations.count * sizeof *lexer->indentations.items);
+    lexer->indentations.items =
+        base_arena_copy(parser->arena, lexer->indentations.items,
+                        lexer->indentations.count * sizeof *lexer->indentations.items);
     lexer->indentations.capacity = lexer->indentations.count;
     return saved;
 }
@@ -203,9 +212,9 @@ script_node *script_parser_node(script_parser *parser, script_node_kind kind) {
     if (++*parser->nodes >= SCRIPT_NODES_MOST) {
         if (*parser->nodes == SCRIPT_NODES_MOST) {
             parser->lexer.line_failed = false;
-            base_diagnostic *d = script_parser_error_at(parser, "T0116", script_parser_span(parser),
-                                                        "the script has more than %u names, numbers and operations",
-                                                        SCRIPT_NODES_MOST);
+            base_diagnostic *d = script_parser_error_at(
+                parser, "T0116", script_parser_span(parser),
+                "the script has more than %u names, numbers and operations", SCRIPT_NODES_MOST);
             script_parser_help(parser, d, "pass large tables to the kernel as tensors");
         }
         stop(parser);
@@ -223,7 +232,8 @@ static void raise_height(uint32_t *height, const script_node *child) {
 }
 
 script_node *script_parser_finish(script_parser *parser, script_node *node, uint32_t begin) {
-    node->span = script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
+    node->span =
+        script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
     raise_height(&node->height, node->a);
     raise_height(&node->height, node->b);
     raise_height(&node->height, node->c);
@@ -233,9 +243,9 @@ script_node *script_parser_finish(script_parser *parser, script_node *node, uint
         raise_height(&node->height, node->parameters.items[i]);
     if (node->height <= parser->depth_limit)
         return node;
-    base_diagnostic *d = script_parser_error_at(
-        parser, "T0115", node->name_span.file ? node->name_span : node->span,
-        "this expression is nested more than %u levels deep", parser->depth_limit);
+    base_diagnostic *d =
+        script_parser_error_at(parser, "T0115", node->name_span.file ? node->name_span : node->span,
+                               "this expression is nested more than %u levels deep", parser->depth_limit);
     script_parser_help(parser, d, "name its parts by assignments, or put them into a loop or a list");
     return NULL;
 }

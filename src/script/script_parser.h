@@ -59,6 +59,7 @@ void script_parser_leave(script_parser *parser);
 script_node *script_parser_expression(script_parser *parser); /* no tuple, no :=, no star */
 script_node *script_parser_named(script_parser *parser);      /* with := */
 script_node *script_parser_tuple(script_parser *parser);      /* a, *b, c */
+script_node *script_parser_element(script_parser *parser);    /* *a, or with := */
 script_node *script_parser_value(script_parser *parser);      /* tuple or yield: right sides */
 script_node *script_parser_targets(script_parser *parser);    /* for TARGETS in */
 script_node *script_parser_strings(script_parser *parser);    /* the string literals in hand, joined */

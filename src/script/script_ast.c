@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tree's names and its printed form: one node a line, its role in the parent first, places last. Knows
+ * nothing of how a tree came to be. */
+#include "script/script_ast.h"
+#include <string.h>
+
+const char *script_operator_text(script_operator op) {
+    /* clang-format off */
+    static const char *const texts[] = {
+        "", "+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^", "+", "-", "~", "not", "and", "or",
+        "==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in",
+        "plain", "positional-only", "keyword-only", "*", "**",
+    };
+    /* clang-format on */
+    return (size_t)op < sizeof texts / sizeof *texts ? texts[op] : "";
+}
+
+typedef struct node_shape {
+    const char *name;   /* in the printed tree */
+    const char *phrase; /* in messages */
+    const char *a, *b, *c, *items, *body, *orelse, *decorators, *parameters;
+    bool placeless; /* Python's tree gives it no place either */
+} node_shape;
+
+/* clang-format off */
+static const node_shape shapes[] = {
+    [SCRIPT_NAME] = {"Name", "a name"},
+    [SCRIPT_INTEGER] = {"Integer", "an integer"},
+    [SCRIPT_REAL] = {"Real", "a number"},
+    [SCRIPT_STRING] = {"String", "a string"},
+    [SCRIPT_BYTES] = {"Bytes", "a bytes literal"},
+    [SCRIPT_FSTRING] = {"FString", "an f-string", .items = "part"},
+    [SCRIPT_FORMATTED] = {"Formatted", "a replacement field", .a = "value", .items = "spec"},
+    [SCRIPT_TRUE] = {"True", "True"},
+    [SCRIPT_FALSE] = {"False", "False"},
+    [SCRIPT_NONE] = {"None", "None"},
+    [SCRIPT_ELLIPSIS] = {"Ellipsis", "'...'"},
+    [SCRIPT_TUPLE] = {"Tuple", "a tuple", .items = "item"},
+    [SCRIPT_LIST] = {"List", "a list", .items = "item"},
+    [SCRIPT_SET] = {"Set", "a set", .items = "item"},
+    [SCRIPT_DICT] = {"Dict", "a dictionary", .items = "item"},
+    [SCRIPT_ATTRIBUTE] = {"Attribute", "an attribute", .a = "value"},
+    [SCRIPT_SUBSCRIPT] = {"Subscript", "a subscript", .a = "value", .b = "index"},
+    [SCRIPT_SLICE] = {"Slice", "a slice", .a = "lower", .b = "upper", .c = "step"},
+    [SCRIPT_CALL] = {"Call", "a call", .a = "function", .items = "argument"},
+    [SCRIPT_KEYWORD] = {"Keyword", "a keyword argument", .a = "value"},
+    [SCRIPT_STARRED] = {"Starred", "a starred expression", .a = "value"},
+    [SCRIPT_DOUBLE_STARRED] = {"DoubleStarred", "a '**' argument", .a = "value"},
+    [SCRIPT_UNARY] = {"Unary", "an operation", .a = "operand"},
+    [SCRIPT_BINARY] = {"Binary", "an operation", .a = "left", .b = "right"},
+    [SCRIPT_BOOLEAN] = {"Boolean", "a logical expression", .items = "operand"},
+    [SCRIPT_COMPARE] = {"Compare", "a comparison", .items = "operand"},
+    [SCRIPT_CONDITIONAL] = {"Conditional", "a conditional expression", .a = "then", .b = "test", .c = "else"},
+    [SCRIPT_LAMBDA] = {"Lambda", "a lambda", .a = "value", .parameters = "parameter"},
+    [SCRIPT_LIST_COMPREHENSION] = {"ListComprehension", "a list comprehension", .a = "element", .items = "for"},
+    [SCRIPT_SET_COMPREHENSION] = {"SetComprehension", "a set comprehension", .a = "element", .items = "for"},
+    [SCRIPT_GENERATOR] = {"Generator", "a generator expression", .a = "element", .items = "for"},
+    [SCRIPT_DICT_COMPREHENSION] = {"DictComprehension", "a dictionary comprehension", .a = "key", .b = "value", .items = "for"},
+    [SCRIPT_FOR_CLAUSE] = {"ForClause", "a for clause", .a = "target", .b = "in", .items = "if", .placeless = true},
+    [SCRIPT_NAMED] = {"Named", "a ':=' assignment", .a = "value"},
+    [SCRIPT_EXPRESSION_STATEMENT] = {"Expression", "an expression statement", .a = "value"},
+    [SCRIPT_ASSIGN] = {"Assign", "an assignment", .a = "value", .items = "target"},
+    [SCRIPT_ANNOTATED_ASSIGN] = {"AnnotatedAssign", "an annotated assignment", .a = "target", .b = "annotation", .c = "value"},
+    [SCRIPT_AUGMENTED_ASSIGN] = {"AugmentedAssign", "an augmented assignment", .a = "target", .b = "value"},
+    [SCRIPT_IF] = {"If", "an if statement", .a = "test", .body = "body", .orelse = "else"},
+    [SCRIPT_FOR] = {"For", "a for statement", .a = "target", .b = "in", .body = "body", .orelse = "else"},
+    [SCRIPT_WHILE] = {"While", "a while statement", .a = "test", .body = "body", .orelse = "else"},
+    [SCRIPT_WITH] = {"With", "a with statement", .items = "item", .body = "body"},
+    [SCRIPT_WITH_ITEM] = {"WithItem", "a with item", .a = "value", .b = "as", .placeless = true},
+    [SCRIPT_BREAK] = {"Break", "break"},
+    [SCRIPT_CONTINUE] = {"Continue", "continue"},
+    [SCRIPT_PASS] = {"Pass", "pass"},
+    [SCRIPT_RETURN] = {"Return", "a return statement", .a = "value"},
+    [SCRIPT_ASSERT] = {"Assert", "an assert statement", .a = "test", .b = "message"},
+    [SCRIPT_RAISE] = {"Raise", "a raise statement", .a = "exception", .b = "from"},
+    [SCRIPT_DELETE] = {"Delete", "a del statement", .items = "target"},
+    [SCRIPT_GLOBAL] = {"Global", "a global statement", .items = "name"},
+    [SCRIPT_NONLOCAL] = {"Nonlocal", "a nonlocal statement", .items = "name"},
+    [SCRIPT_IMPORT] = {"Import", "an import", .items = "name"},
+    [SCRIPT_FROM_IMPORT] = {"FromImport", "an import", .items = "name"},
+    [SCRIPT_ALIAS] = {"Alias", "an imported name"},
+    [SCRIPT_FUNCTION] = {"Function", "a function", .b = "returns", .items = "type", .body = "body", .decorators = "decorator", .parameters = "parameter"},
+    [SCRIPT_PARAMETER] = {"Parameter", "a parameter", .a = "annotation", .b = "default"},
+    [SCRIPT_CLASS] = {"Class", "a class", .items = "base", .body = "body", .decorators = "decorator", .parameters = "type"},
+    [SCRIPT_TRY] = {"Try", "a try statement", .c = "finally", .items = "handler", .body = "body", .orelse = "else"},
+    [SCRIPT_HANDLER] = {"Handler", "an except clause", .a = "type", .body = "body"},
+    [SCRIPT_UNSUPPORTED] = {"Unsupported", "an unsupported construct", .a = "value"},
+    [SCRIPT_ERROR] = {"Error", "text with an error", .body = "body"},
+};
+/* clang-format on */
+
+const char *script_node_name(script_node_kind kind) {
+    return (size_t)kind < sizeof shapes / sizeof *shapes && shapes[kind].phrase ? shapes[kind].phrase
+                                                                                : "a node";
+}
+
+static void add_quoted(base_builder *out, const char *text, size_t size) {
+    base_builder_string(out, " \"");
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            base_builder_format(out, "\\%c", c);
+        else if (c >= 0x20 && c < 0x7F)
+            base_builder_char(out, (char)c);
+        else
+            base_builder_format(out, "\\x%02x", c);
+    }
+    base_builder_char(out, '"');
+}
+
+static void print_value(const script_node *node, base_builder *out) {
+    switch (node->kind) {
+    case SCRIPT_INTEGER:
+        if (node->is_wide)
+            base_builder_format(out, " %llu", (unsigned long long)node->integer);
+        else
+            base_builder_format(out, " %lld", (long long)node->integer);
+        break;
+    case SCRIPT_REAL:
+        base_builder_format(out, " %.17g", node->real);
+        break;
+    case SCRIPT_STRING:
+    case SCRIPT_BYTES:
+        add_quoted(out, node->text, node->size);
+        break;
+    case SCRIPT_FORMATTED:
+        if (node->text && node->text[0] == '!')
+            base_builder_format(out, " !%c", node->text[1]);
+        break;
+    case SCRIPT_COMPARE:
+        for (size_t i = 0; i + 1 < node->items.count; i++)
+            base_builder_format(out, " %s", script_operator_text(node->ops[i]));
+        break;
+    case SCRIPT_UNARY:
+    case SCRIPT_BINARY:
+    case SCRIPT_BOOLEAN:
+    case SCRIPT_AUGMENTED_ASSIGN:
+        base_builder_format(out, " %s", script_operator_text(node->op));
+        break;
+    default:
+        if (node->text)
+            add_quoted(out, node->text, strlen(node->text));
+        if (node->text2)
+            add_quoted(out, node->text2, strlen(node->text2));
+        if (node->kind == SCRIPT_PARAMETER)
+            base_builder_format(out, " %s", script_operator_text(node->op));
+    }
+}
+
+typedef struct printer {
+    base_builder *out;
+    const base_sources *sources;
+} printer;
+
+static void print_node(const printer *to, const script_node *node, const char *role, size_t indent,
+                       bool places);
+
+static void print_list(const printer *to, const script_nodes *nodes, const char *role, size_t indent,
+                       bool places) {
+    for (size_t i = 0; i < nodes->count; i++)
+        print_node(to, nodes->items[i], role ? role : "item", indent, places);
+}
+
+static void print_node(const printer *to, const script_node *node, const char *role, size_t indent,
+                       bool places) {
+    base_builder_repeat(to->out, ' ', indent);
+    if (role)
+        base_builder_format(to->out, "%s: ", role);
+    if (!node) {
+        base_builder_string(to->out, "-\n");
+        return;
+    }
+    const node_shape *shape = &shapes[node->kind];
+    base_builder_string(to->out, shape->name);
+    print_value(node, to->out);
+    if (places && !shape->placeless && to->sources) {
+        base_span last = node->span;
+        last.begin = last.end;
+        base_place begin = base_span_place(to->sources, node->span), end = base_span_place(to->sources, last);
+        base_builder_format(to->out, " @%u:%u-%u:%u", begin.line, begin.column, end.line, end.column);
+    }
+    base_builder_char(to->out, '\n');
+    /* A replacement field's own places are not Python's; they would only mislead. */
+    places = places && node->kind != SCRIPT_FSTRING;
+    indent += 2;
+    print_list(to, &node->decorators, shape->decorators, indent, places);
+    print_list(to, &node->parameters, shape->parameters, indent, places);
+    const script_node *children[] = {node->a, node->b, node->c};
+    const char *roles[] = {shape->a, shape->b, shape->c};
+    for (int i = 0; i < 3; i++)
+        if (children[i])
+            print_node(to, children[i], roles[i], indent, places);
+    print_list(to, &node->items, shape->items, indent, places);
+    print_list(to, &node->body, shape->body, indent, places);
+    print_list(to, &node->orelse, shape->orelse, indent, places);
+}
+
+void script_ast_print(const script_ast *ast, base_builder *out) {
+    printer to = {out, ast->sources};
+    base_builder_string(out, "Module\n");
+    for (size_t i = 0; i < ast->body.count; i++)
+        print_node(&to, ast->body.items[i], NULL, 2, true);
+}
