@@ -48,8 +48,11 @@ static bool parse_indented(script_parser *parser, script_nodes *out, base_span h
         return false;
     }
     uint32_t depth = parser->depth;
-    parser->lexer.line_failed |= failed;
-    if (!script_parser_enter(parser)) { /* passed over by token, not by recursion */
+    bool line_failed = parser->lexer.line_failed;
+    parser->lexer.line_failed |= failed; /* one report of the depth is enough */
+    bool entered = script_parser_enter(parser);
+    parser->lexer.line_failed = line_failed;
+    if (!entered) { /* passed over by token, not by recursion */
         size_t open = 0;
         do {
             open += parser->token.kind == SCRIPT_TOKEN_INDENT;
@@ -97,7 +100,7 @@ static bool parse_block(script_parser *parser, script_nodes *out, uint32_t begin
     }
     script_parser_advance(parser);
     if (parser->token.kind == SCRIPT_TOKEN_NEWLINE || parser->token.kind == SCRIPT_TOKEN_END)
-        return parse_indented(parser, out, header, what, false) && header_good;
+        return parse_indented(parser, out, header, what, !header_good) && header_good;
     switch (parser->token.kind == SCRIPT_TOKEN_WORD ? parser->token.word : SCRIPT_WORD_NONE) {
     case SCRIPT_WORD_IF:
     case SCRIPT_WORD_FOR:
