@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Heap: accounting to the byte, limits, unwinding, nesting, arenas. */
-#include "unit/unit.h"
+#include "unit/unit_memory.h"
 #include "base/heap.h"
-#include <stdlib.h>
-#include <string.h>
-
-/* A hook that keeps its own books and can be told to fail. */
-typedef struct books {
-    size_t live, blocks, calls, fail_at;
-} books;
-
-static void *counted(void *user, void *old, size_t old_size, size_t new_size) {
-    books *b = user;
-    if (new_size == 0) {
-        b->live -= old_size;
-        b->blocks--;
-        free(old);
-        return NULL;
-    }
-    assert_null(old);
-    if (++b->calls == b->fail_at)
-        return NULL;
-    void *block = malloc(new_size);
-    memset(block, 0xa5, new_size); /* memory does not come cleared */
-    b->live += new_size;
-    b->blocks++;
-    return block;
-}
 
 static void accounting(void **state) {
     (void)state;
-    books b = {0, 0, 0, 0};
-    base_heap *heap = base_heap_create(&(base_heap_options){counted, &b, 0});
+    unit_books b = {0, 0, 0, 0};
+    base_heap *heap = base_heap_create(&(base_heap_options){unit_counted, &b, 0});
     assert_int_equal(base_heap_used(heap), b.live);
     base_arena *first = base_arena_create(heap);
     base_arena *second = base_arena_create(heap);
@@ -97,8 +72,8 @@ static void nest(void *argument) {
 
 static void limit(void **state) {
     (void)state;
-    books b = {0, 0, 0, 0};
-    run r = {base_heap_create(&(base_heap_options){counted, &b, 1 << 20}), NULL, NULL, BASE_DONE, 0};
+    unit_books b = {0, 0, 0, 0};
+    run r = {base_heap_create(&(base_heap_options){unit_counted, &b, 1 << 20}), NULL, NULL, BASE_DONE, 0};
     r.before = base_arena_create(r.heap);
     memset(base_arena_allocate(r.before, 100), 1, 100);
     size_t used = base_heap_used(r.heap);
@@ -116,16 +91,16 @@ static void limit(void **state) {
 static void no_memory(void **state) {
     (void)state;
     for (size_t n = 2; n < 10; n++) {
-        books b = {0, 0, 0, n};
-        run r = {base_heap_create(&(base_heap_options){counted, &b, 0}), NULL, NULL, BASE_DONE, 0};
+        unit_books b = {0, 0, 0, n};
+        run r = {base_heap_create(&(base_heap_options){unit_counted, &b, 0}), NULL, NULL, BASE_DONE, 0};
         assert_int_equal(base_heap_run(r.heap, eat, &r), BASE_OUT_OF_MEMORY);
         assert_int_equal(base_heap_used(r.heap), b.live);
         assert_int_equal(b.blocks, 1);
         base_heap_destroy(r.heap);
         assert_int_equal(b.live, 0);
     }
-    books b = {0, 0, 0, 1};
-    assert_null(base_heap_create(&(base_heap_options){counted, &b, 0}));
+    unit_books b = {0, 0, 0, 1};
+    assert_null(base_heap_create(&(base_heap_options){unit_counted, &b, 0}));
     assert_null(base_heap_create(&(base_heap_options){NULL, NULL, 8}));
 }
 

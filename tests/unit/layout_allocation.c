@@ -2,32 +2,10 @@
  * Allocation failure: one run that uses everything of base and layout, with the n-th allocation failing for
  * every n, and under every memory limit. Each ends as an outcome, with nothing left behind, and the same heap
  * can then do the run in full. */
-#include "unit/unit.h"
+#include "unit/unit_memory.h"
 #include "base/diagnostic.h"
 #include "layout/layout.h"
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct books {
-    size_t live, blocks, calls, fail_at;
-} books;
-
-static void *counted(void *user, void *old, size_t old_size, size_t new_size) {
-    books *b = user;
-    if (new_size == 0) {
-        b->live -= old_size;
-        b->blocks--;
-        free(old);
-        return NULL;
-    }
-    if (++b->calls == b->fail_at)
-        return NULL;
-    void *block = malloc(new_size);
-    memset(block, 0x5a, new_size);
-    b->live += new_size;
-    b->blocks++;
-    return block;
-}
 
 typedef struct work {
     base_heap *heap;
@@ -111,42 +89,26 @@ static void body(void *argument) {
     base_arena_destroy(results);
 }
 
-/* chunk 0: the arenas' usual chunks; else so small that nearly every allocation asks the hook. */
-static void fail_each(size_t chunk, int scale, size_t at_least) {
-    books b = {0, 0, 0, 0};
-    work w = {base_heap_create(&(base_heap_options){counted, &b, 0}), scale, 0, 0};
-    if (chunk != 0)
-        base_heap_set_chunk(w.heap, chunk);
-    size_t empty = b.live;
-    assert_int_equal(base_heap_run(w.heap, body, &w), BASE_DONE);
-    size_t calls = b.calls;
-    uint64_t result = w.result;
-    assert_int_equal(b.live, empty);
+static void fail_each(int scale, size_t chunk, size_t at_least) {
+    work w = {NULL, scale, 0, 0};
+    size_t calls = unit_fail_each(body, &w, &w.heap, chunk, 1);
     assert_true(calls > at_least);
-    for (size_t n = 1; n < calls; n++) {
-        b.calls = 0;
-        b.fail_at = n;
-        assert_int_equal(base_heap_run(w.heap, body, &w), BASE_OUT_OF_MEMORY);
-        assert_false(w.finished);
-        assert_int_equal(b.live, empty);
-        assert_int_equal(b.blocks, 1);
-        assert_int_equal(base_heap_used(w.heap), empty);
-    }
-    b.fail_at = 0;
+    uint64_t last = w.result;
+    assert_true(w.finished);
+    w.heap = base_heap_create(NULL);
     assert_int_equal(base_heap_run(w.heap, body, &w), BASE_DONE);
-    assert_true(w.result == result);
     base_heap_destroy(w.heap);
-    assert_int_equal(b.live, 0);
+    assert_true(w.result == last);
 }
 
 static void every_chunk_fails(void **state) {
     (void)state;
-    fail_each(0, 100, 12);
+    fail_each(100, 0, 12);
 }
 
 static void every_allocation_fails(void **state) {
     (void)state;
-    fail_each(1, 3, 300);
+    fail_each(3, 1, 300);
 }
 
 static void every_limit(void **state) {
@@ -158,8 +120,8 @@ static void every_limit(void **state) {
     base_heap_destroy(free_heap);
     size_t stopped = 0, done = 0;
     for (size_t limit = 4096; limit < peak + 200000; limit += 50021) {
-        books b = {0, 0, 0, 0};
-        w.heap = base_heap_create(&(base_heap_options){counted, &b, limit});
+        unit_books b = {0, 0, 0, 0};
+        w.heap = base_heap_create(&(base_heap_options){unit_counted, &b, limit});
         base_outcome outcome = base_heap_run(w.heap, body, &w);
         assert_int_equal(outcome, limit < peak ? BASE_LIMIT_REACHED : BASE_DONE);
         assert_true(base_heap_peak(w.heap) <= limit);
