@@ -17,6 +17,24 @@ static void builder_grows(void **state) {
     assert_int_equal(b.size, 10 * 2 + 90 * 3 + 900 * 4 + 3000 + 4);
     assert_memory_equal(b.data, "0,1,2,3,", 8);
     assert_string_equal(b.data + b.size - 3, "end");
+    /* The closing zero is within the builder's memory, whatever the size: a neighbour does not overwrite it.
+     */
+    for (size_t size = 0; size < 300; size++) {
+        char text[300];
+        memset(text, 'a', sizeof text);
+        for (int way = 0; way < 3; way++) {
+            base_builder_start(&b, arena);
+            if (way == 0)
+                base_builder_add(&b, text, size);
+            else if (way == 1)
+                base_builder_repeat(&b, 'a', size);
+            else
+                base_builder_format(&b, "%.*s", (int)size, text);
+            memset(base_arena_allocate(arena, 64), 0xff, 64);
+            assert_int_equal(strlen(b.data), size);
+            assert_int_equal(b.size, size);
+        }
+    }
     base_builder_start(&b, arena);
     base_builder_format(&b, "%0200d", 7); /* longer than the room at the start */
     assert_int_equal(b.size, 200);

@@ -327,6 +327,7 @@ static void text_refused(void **state) {
         {"S[4294967296:4294967296]", "positions that the layout reaches"},
         {"S[(2,2):(9223372036854775807,1)]", "positions that the layout reaches"},
         {"S[8:1]+9223372036854775807", "positions that the layout reaches"},
+        {"S[1:1]+9223372036854775807", "positions that the layout reaches"},
         {"S[8:1]+9223372036854775807+1", "the offset on m does not fit"},
         {"S[8:1]--9223372036854775808", "the offset on m does not fit"},
     };

@@ -76,6 +76,7 @@ static void division(void **state) {
     assert_int_equal(num_truncate_modulo(NUM_DTYPE_I64, INT64_MIN, -1), 0);
     assert_true(num_truncate_divide(NUM_DTYPE_U64, -1, 2) == INT64_MAX);
     assert_int_equal(num_floor_modulo(NUM_DTYPE_U64, -1, 10), 5);
+    assert_true(num_floor_divide(NUM_DTYPE_U64, -1, 10) == 0x1999999999999999);
     assert_true(num_floor_divide(NUM_DTYPE_U64, -1, -1) == 1);
     /* Every pair of int8: by the definition of floor on exact quotients. */
     for (int a = -128; a < 128; a++)
