@@ -52,6 +52,9 @@ typedef struct lower_result {
 
 /* NULL when there were errors. */
 lower_result *lower_module(base_arena *arena, ir_module *module, const lower_options *options);
+/* Bytes of an allocation, as planned: highest mapped element, 4-bit elements two to a byte; 0 when lowering
+ * would have refused it. */
+uint64_t lower_tensor_bytes(const ir_tensor *tensor);
 /* The pass list, in order, for --help and docs; NULL at the end. */
 const char *lower_pass(size_t index, const char **summary);
 #endif

@@ -422,3 +422,18 @@ uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements) {
         return (scalars + 1) / 2;
     return scalars * num_dtype_bytes(type->dtype);
 }
+
+/* lower_footprint without reports, for those who come after it. */
+uint64_t lower_tensor_bytes(const ir_tensor *tensor) {
+    int64_t size = 1, extent;
+    if (tensor->type.layout) {
+        if (!layout_span(tensor->type.layout, LAYOUT_AXIS_M, &size) || size <= 0)
+            return 0;
+    } else {
+        for (uint32_t d = 0; d < tensor->type.rank; d++)
+            if (!ir_is_int(tensor->type.shape[d], &extent) || extent <= 0 ||
+                __builtin_mul_overflow(size, extent, &size))
+                return 0;
+    }
+    return lower_bytes(&tensor->type, (uint64_t)size);
+}

@@ -116,7 +116,9 @@ static void declare(void *user, ir_stmt *s, lower_statements *out) {
     place p = {0};
     if (!find_place(context, tensor->data, dtype, s->span, &p)) {
         ir_type type = ir_type_pointer(dtype, 1, (ir_scope)tensor->data->type.scope);
-        ir_var *var = ir_var_create(context->module, tensor->name, type, IR_VAR_LET, tensor->span);
+        ir_var *var =
+            ir_var_create(context->module, base_arena_format(context->arena, "%s_ptr", tensor->name), type,
+                          IR_VAR_LET, tensor->span);
         ir_stmt *let = ir_stmt_create(context->module, IR_STMT_LET, s->span);
         let->as.let.var = var;
         const ir_expr *value = tensor->data;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the CUDA writer share. Private to src/cuda. */
+#ifndef TIRC_CUDA_CUDA_INTERNAL_H
+#define TIRC_CUDA_CUDA_INTERNAL_H
+#include "cuda/cuda.h"
+#include "arith/arith_bounds.h"
+
+/* Headers, included only when something of them is used. */
+typedef enum cuda_include {
+    CUDA_FP16 = 1,
+    CUDA_BF16 = 2,
+    CUDA_FP8 = 4,
+    CUDA_FP6 = 8,
+    CUDA_FP4 = 16,
+    CUDA_CONSTANTS = 32,
+    CUDA_STDIO = 64
+} cuda_include;
+
+typedef enum cuda_helper {
+#define CUDA_HELPER(enumerator, includes, text) enumerator,
+#include "cuda/cuda_helpers.def"
+#undef CUDA_HELPER
+    CUDA_HELPER_COUNT
+} cuda_helper;
+
+typedef struct cuda_scope cuda_scope; /* names that are visible, cuda_names.c */
+
+/* A vector type that CUDA does not bring; declared at the top of the unit. */
+typedef struct cuda_vector_type {
+    num_dtype dtype;
+    unsigned lanes;
+    const char *name;
+} cuda_vector_type;
+
+typedef struct cuda_writer {
+    base_arena *arena;
+    base_diagnostics *diagnostics;
+    const cuda_options *options;
+    ir_module *module;
+    const ir_function *function;
+    const lower_plan *plan;
+    arith_facts *facts;
+    base_builder *out; /* text of the kernels */
+    unsigned includes; /* cuda_include bits */
+    uint64_t helpers;  /* cuda_helper bits */
+    BASE_VECTOR(cuda_vector_type) vectors;
+    cuda_scope *scope;
+    base_map *names;   /* ir_var or ir_tensor -> its C name */
+    base_map *externs; /* names of dynamic arenas of the unit -> element type text */
+    unsigned indent;
+    base_span span;           /* the statement being written */
+    uint32_t line_file, line; /* where the next output line belongs, for #line */
+} cuda_writer;
+
+/* ---- cuda_names.c ---- */
+void cuda_scope_open(cuda_writer *w);
+void cuda_scope_close(cuda_writer *w);
+/* A C name like the wish, not reserved and not visible here; remembered for object when it is not NULL. */
+const char *cuda_name_new(cuda_writer *w, const void *object, const char *wish, const char *suffix);
+const char *cuda_name_of(cuda_writer *w, const void *object);
+/* The wish as an identifier: other characters become _. */
+const char *cuda_identifier(base_arena *arena, const char *wish);
+
+/* ---- cuda_types.c ---- */
+/* Text of a type; notes what it includes. NULL-free: a type that CUDA lacks is reported and prints as int. */
+const char *cuda_type(cuda_writer *w, ir_type type);
+const char *cuda_scalar(cuda_writer *w, num_dtype dtype);
+/* Element type of arrays and pointers: 4-bit elements are stored in bytes. */
+const char *cuda_storage(cuda_writer *w, num_dtype dtype);
+bool cuda_vector_is_builtin(num_dtype dtype, unsigned lanes);
+void cuda_use(cuda_writer *w, cuda_helper helper);
+void cuda_literal_integer(cuda_writer *w, num_dtype dtype, int64_t value);
+void cuda_literal_float(cuda_writer *w, num_dtype dtype, double value);
+void cuda_literal_string(cuda_writer *w, const char *text);
+
+/* ---- cuda_expr.c, cuda_float.c, cuda_call.c ---- */
+/* nested: the text stands as an operand, so a binary needs parentheses. */
+void cuda_expr(cuda_writer *w, const ir_expr *e, bool nested);
+void cuda_index(cuda_writer *w, const ir_expr *e);
+void cuda_pointer_element(cuda_writer *w, const ir_expr *base, const ir_expr *index, ir_type type);
+void cuda_cast(cuda_writer *w, const ir_expr *e);
+/* Float operations; false when op is not one. */
+bool cuda_float_operation(cuda_writer *w, const ir_expr *e, bool nested);
+/* Synchronisation, collectives, atomics, output; false when op is not one. */
+bool cuda_call(cuda_writer *w, const ir_expr *e);
+/* name(a, b, ...) */
+void cuda_apply(cuda_writer *w, const char *name, const ir_expr *const *args, uint32_t count);
+
+/* ---- cuda_stmt.c, cuda_kernel.c ---- */
+void cuda_block(cuda_writer *w, const ir_stmt *block); /* the statements, no braces */
+void cuda_line(cuda_writer *w);                        /* indentation of a new line */
+void cuda_kernel(cuda_writer *w, const lower_plan *plan);
+#endif

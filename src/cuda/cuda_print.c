@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The translation unit: what the kernels need, then the kernels. Kernels are written first, to know what they
+ * use; nothing unused is emitted. */
+#include "cuda/cuda_internal.h"
+#include "num/num.h"
+
+static const struct {
+    const char *text;
+    unsigned includes;
+} helper_rows[] = {
+#define CUDA_HELPER(enumerator, includes, text) {text, includes},
+#include "cuda/cuda_helpers.def"
+#undef CUDA_HELPER
+};
+
+static const struct {
+    unsigned bit;
+    const char *header;
+} headers[] = {{CUDA_FP16, "cuda_fp16.h"}, {CUDA_BF16, "cuda_bf16.h"}, {CUDA_FP8, "cuda_fp8.h"},
+               {CUDA_FP6, "cuda_fp6.h"},   {CUDA_FP4, "cuda_fp4.h"},   {CUDA_CONSTANTS, "math_constants.h"},
+               {CUDA_STDIO, "stdio.h"}};
+
+static void write_headers(unsigned includes, base_builder *out) {
+    size_t before = out->size;
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        if (includes & headers[i].bit)
+            base_builder_format(out, "#include <%s>\n", headers[i].header);
+    if (out->size != before)
+        base_builder_char(out, '\n');
+}
+
+/* Whole vectors move in one access, so the type is as aligned as it is large, up to 16 bytes. */
+static void write_vector_type(cuda_writer *w, const cuda_vector_type *type, base_builder *out) {
+    const char *scalar = cuda_scalar(w, type->dtype);
+    unsigned bytes = num_dtype_bytes(type->dtype) * type->lanes, align = bytes & (0 - bytes);
+    align = align > 16 ? 16 : align;
+    base_builder_format(out, "struct alignas(%u) %s {\n  %s ", align, type->name, scalar);
+    if (type->lanes > 4)
+        base_builder_format(out, "v[%u]", type->lanes);
+    else
+        for (unsigned i = 0; i < type->lanes; i++)
+            base_builder_format(out, "%s%c", i ? ", " : "", "xyzw"[i]);
+    base_builder_string(out, ";\n};\n\n");
+}
+
+bool cuda_print(const lower_result *lowered, const cuda_options *options, base_builder *out) {
+    ir_module *module = lowered->module;
+    size_t errors = base_diagnostics_errors(module->diagnostics);
+    base_builder kernels;
+    base_builder_start(&kernels, out->arena);
+    cuda_writer w = {.arena = out->arena,
+                     .diagnostics = module->diagnostics,
+                     .options = options,
+                     .module = module,
+                     .out = &kernels,
+                     .externs = base_map_create(out->arena)};
+    cuda_scope_open(&w);
+    for (size_t i = 0; i < lowered->plans.count; i++) {
+        if (i)
+            base_builder_char(&kernels, '\n');
+        cuda_kernel(&w, lowered->plans.items[i]);
+    }
+    for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
+        if (w.helpers >> h & 1)
+            w.includes |= helper_rows[h].includes;
+    write_headers(w.includes, out);
+    for (size_t i = 0; i < w.vectors.count; i++)
+        write_vector_type(&w, &w.vectors.items[i], out);
+    for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
+        if (w.helpers >> h & 1)
+            base_builder_format(out, "%s\n", helper_rows[h].text);
+    base_builder_add(out, kernels.data ? kernels.data : "", kernels.size);
+    return base_diagnostics_errors(module->diagnostics) == errors;
+}
