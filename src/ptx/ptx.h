@@ -13,13 +13,18 @@
     X(B8, 8)                                                                                                 \
     X(B16, 16)                                                                                               \
     X(B32, 32)                                                                                               \
-    X(B64, 64) X(B128, 128) X(U8, 8) X(U16, 16) X(U32, 32) X(U64, 64) X(S8, 8) X(S16, 16) X(S32, 32)         \
-        X(S64, 64) X(F16, 16) X(BF16, 16) X(F16X2, 32) X(BF16X2, 32) X(F32, 32) X(TF32, 32) X(F64, 64)       \
-            X(F32X2, 64) X(U16X2, 32) X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16) X(E5M2X2, 16)         \
-                X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) X(S2, 2)  \
-                    X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32)          \
-                        X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) X(PRED, 1) X(TEXREF, 64)     \
-                            X(SAMPLERREF, 64) X(SURFREF, 64)
+    X(B64, 64)                                                                                               \
+    X(B128, 128)                                                                                             \
+    X(U8, 8)                                                                                                 \
+    X(U16, 16)                                                                                               \
+    X(U32, 32)                                                                                               \
+    X(U64, 64)                                                                                               \
+    X(S8, 8) X(S16, 16) X(S32, 32) X(S64, 64) X(F16, 16) X(BF16, 16) X(F16X2, 32) X(BF16X2, 32) X(F32, 32)   \
+        X(TF32, 32) X(F64, 64) X(F32X2, 64) X(U16X2, 32) X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16)    \
+            X(E5M2X2, 16) X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) \
+                X(S2, 2) X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32)     \
+                    X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) X(PRED, 1) X(TEXREF, 64)         \
+                        X(SAMPLERREF, 64) X(SURFREF, 64)
 typedef enum ptx_type {
     PTX_TYPE_NONE,
 #define X(name, bits) PTX_TYPE_##name,
@@ -65,7 +70,8 @@ typedef struct ptx_initial {
     uint64_t bits; /* value, or byte offset from the symbol */
     ptx_variable *variable;
     ptx_function *function;
-    bool generic; /* generic(symbol) */
+    bool generic;  /* generic(symbol) */
+    uint64_t mask; /* mask(0xff00, symbol): the byte of the address to store; 0: none */
 } ptx_initial;
 
 typedef enum ptx_linkage {
@@ -111,7 +117,8 @@ typedef enum ptx_operand_kind {
     PTX_OPERAND_PAIR,   /* p|q in args */
     PTX_OPERAND_LIST,   /* ( ... ) of a call, in args */
     PTX_OPERAND_TABLE,  /* name of a .branchtargets, .calltargets or .callprototype declaration */
-    PTX_OPERAND_MASKED  /* d.b0 / a.h1 selectors of video instructions: args[0] plus selector in bits */
+    PTX_OPERAND_MASKED  /* d.b0, a.h1, a.b7210 of video instructions: args[0]; bits: 'b' or 'h' << 56, the
+                           number of  digits << 48, one digit per 4 bits from the top (b7210: 0x7210) */
 } ptx_operand_kind;
 
 typedef enum ptx_immediate_kind {
@@ -184,6 +191,9 @@ typedef struct ptx_origin {
 } ptx_origin;
 
 #define PTX_MODS_MAX 20
+/* Registers that one instruction names, guard included: wgmma writes 128 and reads them too. The parser and
+ * the verifier hold every instruction to it. */
+#define PTX_REGISTERS_MAX 288
 typedef struct ptx_instruction {
     ptx_op op;
     uint8_t mod_count, operand_count;
@@ -213,7 +223,8 @@ struct ptx_function {
     uint32_t max_threads[3], required_threads[3], min_blocks, max_blocks, max_registers,
         cluster[3]; /* 0: absent */
     uint32_t max_cluster_rank;
-    bool explicit_cluster;
+    bool explicit_cluster, blocks_are_clusters;
+    ptx_function *alias; /* .alias this, alias: a call of this one is a call of that; NULL: none */
     base_span span;
     uint32_t id; /* index in module->functions */
 };
@@ -230,6 +241,7 @@ typedef struct ptx_module {
     BASE_VECTOR(ptx_function *)
     functions;                       /* declarations and definitions; a definition replaces its declaration */
     BASE_VECTOR(const char *) files; /* .file table, index as written; holes are NULL */
+    base_map *function_index, *variable_index; /* interned name to object; module scope only */
 } ptx_module;
 
 /* ---- construction (ptx_module.c) ---- */
@@ -279,8 +291,8 @@ typedef struct ptx_graph {
 const ptx_graph *ptx_graph_build(base_arena *arena, const ptx_function *function);
 /* Which operands an instruction writes and reads as registers, guards and addresses included. */
 typedef struct ptx_uses {
-    ptx_register *written[36];
-    ptx_register *read[160];
+    ptx_register *written[PTX_REGISTERS_MAX];
+    ptx_register *read[PTX_REGISTERS_MAX];
     uint32_t written_count, read_count;
 } ptx_uses;
 void ptx_instruction_uses(const ptx_instruction *instruction, ptx_uses *uses);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads the patterns of ptx_table.def. A row that does not read is a defect of the table: the unit test
+ * builds them all. */
+#include "ptx/ptx_table.h"
+#include <string.h>
+
+typedef struct row {
+    ptx_op op;
+    const char *modifiers, *operands;
+    unsigned version, sm;
+    char target;
+} row;
+
+static const row rows[] = {
+#define OP(enumerator, text, written, class)
+#define FORM(enumerator, modifiers, operands, version, sm, target)                                           \
+    {PTX_OP_##enumerator, modifiers, operands, version, sm, target},
+#include "ptx/ptx_table.def"
+#undef OP
+#undef FORM
+};
+
+enum { CLASS_0, CLASS_M, CLASS_RW, CLASS_CALL };
+enum { WRITTEN_RED = 100, RED = WRITTEN_RED };
+static const uint8_t op_classes[PTX_OP_COUNT] = {
+#define OP(enumerator, text, written, class) [PTX_OP_##enumerator] = CLASS_##class,
+#define FORM(enumerator, modifiers, operands, version, sm, target)
+#include "ptx/ptx_table.def"
+#undef OP
+};
+static const uint8_t op_written[PTX_OP_COUNT] = {
+#define OP(enumerator, text, written, class) [PTX_OP_##enumerator] = written,
+#include "ptx/ptx_table.def"
+#undef OP
+#undef FORM
+};
+
+static const struct {
+    uint8_t version, sm;
+} mod_minimum[PTX_MOD_COUNT] =
+    {
+#define MOD(enumerator, text, version, sm) [PTX_MOD_##enumerator] = {version, sm},
+#include "ptx/ptx_mods.def"
+#undef MOD
+},
+  special_minimum[PTX_SPECIAL_COUNT] = {
+#define X(name, text, bits, version, sm) [PTX_SPECIAL_##name] = {version, sm},
+      PTX_SPECIALS(X)
+#undef X
+};
+
+unsigned ptx_mod_version(ptx_mod mod) {
+    return mod_minimum[mod].version;
+}
+
+unsigned ptx_mod_sm(ptx_mod mod) {
+    return mod_minimum[mod].sm;
+}
+
+unsigned ptx_special_version(ptx_special special) {
+    return special_minimum[special].version;
+}
+
+unsigned ptx_special_sm(ptx_special special) {
+    return special_minimum[special].sm;
+}
+
+bool ptx_op_is_memory(ptx_op op) {
+    return op_classes[op] == CLASS_M;
+}
+
+bool ptx_op_reads_destination(ptx_op op) {
+    return op_classes[op] == CLASS_RW;
+}
+
+int ptx_op_written(const ptx_instruction *instruction) {
+    unsigned written = op_written[instruction->op];
+    if (written == WRITTEN_RED) {
+        return ptx_has(instruction, PTX_MOD_RED) ? 1 : 0;
+    }
+    return (int)written;
+}
+
+/* ---- reading the patterns ---- */
+
+static const char *const class_names[PTX_CLASS_COUNT] = {
+    [PTX_CLASS_T] = "t",       [PTX_CLASS_U] = "u",         [PTX_CLASS_X] = "x",
+    [PTX_CLASS_W] = "w",       [PTX_CLASS_UW] = "uw",       [PTX_CLASS_S] = "s",
+    [PTX_CLASS_US] = "us",     [PTX_CLASS_M] = "m",         [PTX_CLASS_16] = "16",
+    [PTX_CLASS_32] = "32",     [PTX_CLASS_64] = "64",       [PTX_CLASS_128] = "128",
+    [PTX_CLASS_PRED] = "pred", [PTX_CLASS_PQ] = "pq",       [PTX_CLASS_TQ] = "tq",
+    [PTX_CLASS_32Q] = "32q",   [PTX_CLASS_MV] = "mv",       [PTX_CLASS_V] = "v",
+    [PTX_CLASS_VS] = "vs",     [PTX_CLASS_VQ] = "vq",       [PTX_CLASS_AM] = "am",
+    [PTX_CLASS_A] = "a",       [PTX_CLASS_IMM] = "imm",     [PTX_CLASS_PI] = "pi",
+    [PTX_CLASS_Y] = "y",       [PTX_CLASS_LABEL] = "label", [PTX_CLASS_TABLE] = "table",
+    [PTX_CLASS_CALL] = "call", [PTX_CLASS_ADDRESS] = "",
+};
+
+/* Whether a pattern with one '*' for digits matches a modifier's text. */
+static bool matches(const char *name, size_t size, const char *text) {
+    const char *star = memchr(name, '*', size);
+    size_t before = (size_t)(star - name), after = size - before - 1, length = strlen(text);
+    if (length <= before + after || memcmp(name, text, before) != 0 ||
+        memcmp(star + 1, text + length - after, after) != 0) {
+        return false;
+    }
+    for (size_t i = before; i < length - after; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t text_key(const char *text, size_t size) {
+    char lower[64];
+    size = size < sizeof(lower) ? size : sizeof(lower);
+    for (size_t i = 0; i < size; i++) {
+        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+    }
+    return base_hash(lower, size, 0);
+}
+
+static void add_mod(ptx_slot *slot, unsigned mod) {
+    slot->mods[mod / 64] |= UINT64_C(1) << mod % 64;
+    slot->is_type = mod < PTX_TYPE_COUNT;
+}
+
+static bool add_alternative(const ptx_table *table, ptx_slot *slot, const char *name, size_t size) {
+    bool found = false;
+    if (memchr(name, '*', size) == NULL) {
+        unsigned mod = (unsigned)(uintptr_t)base_map_get(table->mods, text_key(name, size));
+        if (mod != 0) {
+            add_mod(slot, mod);
+        }
+        return mod != 0;
+    }
+    for (unsigned mod = PTX_TYPE_COUNT; mod < PTX_MOD_COUNT; mod++) {
+        if (matches(name, size, ptx_mod_name((ptx_mod)mod))) {
+            add_mod(slot, mod);
+            found = true;
+        }
+    }
+    return found;
+}
+
+static size_t word_size(const char *p) {
+    return strcspn(p, ".,{}");
+}
+
+/* ".name", ".{a,b}", "{.a,.b}" */
+static bool read_modifiers(const ptx_table *table, ptx_form *form) {
+    const char *p = form->modifiers;
+    while (*p) {
+        if (form->slot_count == PTX_SLOTS_MAX) {
+            return false;
+        }
+        ptx_slot *slot = &form->slots[form->slot_count++];
+        bool group = p[0] == '{' || p[1] == '{';
+        slot->optional = p[0] == '{';
+        p += p[0] == '{' || p[1] != '{' ? 1 : 2;
+        for (;;) {
+            p += *p == '.';
+            size_t size = word_size(p);
+            if (size == 0 || !add_alternative(table, slot, p, size)) {
+                return false;
+            }
+            p += size;
+            if (group && *p == ',') {
+                p++;
+                continue;
+            }
+            break;
+        }
+        if (group && *p++ != '}') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "?name=class, [a]" */
+static bool read_operands(ptx_form *form) {
+    const char *p = form->operand_text;
+    while (*p) {
+        if (form->operand_count == PTX_OPERANDS_MAX) {
+            return false;
+        }
+        ptx_operand_rule *rule = &form->operands[form->operand_count++];
+        if (*p == '?') {
+            rule->optional = true;
+            p++;
+        }
+        size_t size = strcspn(p, ",=");
+        rule->name = p;
+        rule->name_size = (uint8_t)size;
+        p += size;
+        if (*p == '=') {
+            size_t class_size = strcspn(++p, ",");
+            rule->class = PTX_CLASS_COUNT;
+            for (unsigned i = 1; i < PTX_CLASS_COUNT; i++) {
+                if (strlen(class_names[i]) == class_size && memcmp(class_names[i], p, class_size) == 0) {
+                    rule->class = (ptx_class)i;
+                }
+            }
+            p += class_size;
+        } else {
+            bool is_call = size == 4 && memcmp(rule->name, "call", 4) == 0;
+            rule->class = is_call                ? PTX_CLASS_CALL
+                          : rule->name[0] == '[' ? PTX_CLASS_ADDRESS
+                                                 : PTX_CLASS_COUNT;
+        }
+        if (rule->class == PTX_CLASS_COUNT) {
+            return false;
+        }
+        form->required_operands += !rule->optional;
+        p += *p == ',';
+        p += *p == ' ';
+    }
+    return true;
+}
+
+ptx_table *ptx_table_create(base_arena *arena) {
+    ptx_table *table = BASE_NEW(arena, ptx_table);
+    table->arena = arena;
+    table->mods = base_map_create(arena);
+    for (uintptr_t mod = 1; mod < PTX_MOD_COUNT; mod++) {
+        const char *text = ptx_mod_name((ptx_mod)mod);
+        base_map_set(table->mods, text_key(text, strlen(text)), (void *)mod);
+    }
+    return table;
+}
+
+/* The rows stand in the order of the opcodes. */
+static unsigned first_row(ptx_op op) {
+    unsigned low = 0, high = sizeof(rows) / sizeof(rows[0]);
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (rows[middle].op < op) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count) {
+    if (table->forms[op] == NULL) {
+        unsigned first = first_row(op), end = first_row((ptx_op)(op + 1));
+        ptx_form *forms = BASE_NEW_ARRAY(table->arena, ptx_form, end - first);
+        for (unsigned i = first; i < end; i++) {
+            ptx_form *form = &forms[i - first];
+            form->modifiers = rows[i].modifiers;
+            form->operand_text = rows[i].operands;
+            form->version = rows[i].version;
+            form->sm = rows[i].sm;
+            form->target = rows[i].target;
+            if (!read_modifiers(table, form) || !read_operands(form)) {
+                return NULL;
+            }
+        }
+        table->forms[op] = forms;
+        table->counts[op] = end - first;
+    }
+    *count = table->counts[op];
+    return table->forms[op];
+}
+
+/* Types keep their order; other modifiers may come in any: ptxas takes atom.add.relaxed.gpu.u32 and
+ * atom.relaxed.gpu.add.u32 alike, and both exist in headers that nvcc compiles. */
+bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction) {
+    uint32_t used = 0;
+    unsigned type_from = 0;
+    for (unsigned m = 0; m < instruction->mod_count; m++) {
+        unsigned mod = instruction->mods[m];
+        bool is_type = mod < PTX_TYPE_COUNT, found = false;
+        for (unsigned s = is_type ? type_from : 0; s < form->slot_count && !found; s++) {
+            if (!(used >> s & 1) && (form->slots[s].mods[mod / 64] >> mod % 64 & 1)) {
+                used |= 1u << s;
+                type_from = is_type ? s + 1 : type_from;
+                found = true;
+            }
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    for (unsigned s = 0; s < form->slot_count; s++) {
+        if (!form->slots[s].optional && !(used >> s & 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ptx_form_print(ptx_op op, const ptx_form *form, base_builder *out) {
+    base_builder_format(out, "%s%s", ptx_op_name(op), form->modifiers);
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const ptx_operand_rule *rule = &form->operands[i];
+        base_builder_string(out, i ? ", " : " ");
+        base_builder_format(out, rule->optional ? "{%.*s}" : "%.*s", (int)rule->name_size, rule->name);
+    }
+}

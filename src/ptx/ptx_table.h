@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ptx_table.def made ready for matching: per opcode its forms with modifier slots and operand classes. Built
+ * once per use in an arena. Not for other modules. */
+#ifndef TIRC_PTX_PTX_TABLE_H
+#define TIRC_PTX_PTX_TABLE_H
+#include "ptx/ptx.h"
+#include "ptx/ptx_private.h"
+
+#define PTX_SLOTS_MAX    20
+#define PTX_OPERANDS_MAX 16
+#define PTX_MOD_WORDS    ((PTX_MOD_COUNT + 63) / 64)
+
+typedef struct ptx_slot {
+    bool optional, is_type;
+    uint64_t mods[PTX_MOD_WORDS];
+} ptx_slot;
+
+typedef enum ptx_class {
+    PTX_CLASS_ADDRESS, /* [a] */
+    PTX_CLASS_T,
+    PTX_CLASS_U,
+    PTX_CLASS_X,
+    PTX_CLASS_W,
+    PTX_CLASS_UW,
+    PTX_CLASS_S,
+    PTX_CLASS_US,
+    PTX_CLASS_M,
+    PTX_CLASS_16,
+    PTX_CLASS_32,
+    PTX_CLASS_64,
+    PTX_CLASS_128,
+    PTX_CLASS_PRED,
+    PTX_CLASS_PQ,
+    PTX_CLASS_TQ,
+    PTX_CLASS_32Q,
+    PTX_CLASS_MV,
+    PTX_CLASS_V,
+    PTX_CLASS_VS,
+    PTX_CLASS_VQ,
+    PTX_CLASS_AM,
+    PTX_CLASS_A,
+    PTX_CLASS_IMM,
+    PTX_CLASS_PI,
+    PTX_CLASS_Y,
+    PTX_CLASS_LABEL,
+    PTX_CLASS_TABLE,
+    PTX_CLASS_CALL,
+    PTX_CLASS_COUNT
+} ptx_class;
+
+typedef struct ptx_operand_rule {
+    const char *name; /* not terminated */
+    uint8_t name_size;
+    bool optional;
+    ptx_class class;
+} ptx_operand_rule;
+
+typedef struct ptx_form {
+    const char *modifiers, *operand_text; /* as in the table */
+    unsigned slot_count, operand_count, required_operands;
+    ptx_slot slots[PTX_SLOTS_MAX];
+    ptx_operand_rule operands[PTX_OPERANDS_MAX];
+    unsigned version, sm;
+    char target;
+} ptx_form;
+
+/* Forms are read when an opcode is first asked for: most modules use few of them. */
+typedef struct ptx_table {
+    base_arena *arena;
+    base_map *mods; /* lower-case text to number */
+    ptx_form *forms[PTX_OP_COUNT];
+    unsigned counts[PTX_OP_COUNT];
+} ptx_table;
+
+ptx_table *ptx_table_create(base_arena *arena);
+/* NULL when a row of the table does not read, which the unit test excludes. */
+const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count);
+bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction);
+/* First .version and sm of a modifier or special register. */
+unsigned ptx_mod_version(ptx_mod mod);
+unsigned ptx_mod_sm(ptx_mod mod);
+unsigned ptx_special_version(ptx_special special);
+unsigned ptx_special_sm(ptx_special special);
+/* "add{.sat}.s32 d, a, b" */
+void ptx_form_print(ptx_op op, const ptx_form *form, base_builder *out);
+#endif

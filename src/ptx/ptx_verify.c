@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Checks a module against the instruction table: modifiers, operand kinds and widths, versions and targets,
+ * labels, and for modules of ours that memory instructions say where they come from. One pass, every problem.
+ */
+#include "ptx/ptx_table.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct verifier {
+    const ptx_module *module;
+    base_diagnostics *diagnostics;
+    base_arena *arena;
+    ptx_table *table;
+    const ptx_function *function;
+    const ptx_instruction *instruction;
+    unsigned sm;
+    char suffix; /* of the target: 0, 'a', 'f' */
+    unsigned version;
+    char why[200]; /* why the last operand rule did not hold */
+} verifier;
+
+/* ---- operands ---- */
+
+typedef enum family { FAMILY_BITS, FAMILY_INTEGER, FAMILY_FLOAT, FAMILY_PREDICATE } family;
+
+static family family_of(ptx_type type) {
+    switch (type) {
+    case PTX_TYPE_U8:
+    case PTX_TYPE_U16:
+    case PTX_TYPE_U32:
+    case PTX_TYPE_U64:
+    case PTX_TYPE_S8:
+    case PTX_TYPE_S16:
+    case PTX_TYPE_S32:
+    case PTX_TYPE_S64:
+        return FAMILY_INTEGER;
+    case PTX_TYPE_F16:
+    case PTX_TYPE_F16X2:
+    case PTX_TYPE_F32:
+    case PTX_TYPE_F64:
+        return FAMILY_FLOAT;
+    case PTX_TYPE_PRED:
+        return FAMILY_PREDICATE;
+    default:
+        return FAMILY_BITS; /* .b, packed and 8-bit float types live in .b registers */
+    }
+}
+
+/* PTX ISA 9.4: same size; untyped bits go with everything, integers with integers, floats with the same
+ * float. */
+static bool types_agree(ptx_type wanted, ptx_type found) {
+    family a = family_of(wanted), b = family_of(found);
+    if (a == FAMILY_PREDICATE || b == FAMILY_PREDICATE) {
+        return a == b;
+    }
+    if (a == FAMILY_BITS || b == FAMILY_BITS) {
+        return true;
+    }
+    return a == b && (a == FAMILY_INTEGER || wanted == found);
+}
+
+__attribute__((format(printf, 2, 3))) static bool fail(verifier *v, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(v->why, sizeof(v->why), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool is_scalar(const ptx_operand *operand) {
+    switch ((ptx_operand_kind)operand->kind) {
+    case PTX_OPERAND_REGISTER:
+    case PTX_OPERAND_IMMEDIATE:
+    case PTX_OPERAND_SPECIAL:
+    case PTX_OPERAND_VARIABLE:
+    case PTX_OPERAND_FUNCTION:
+    case PTX_OPERAND_SINK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A register, constant or special register of `bits`; wide: or more. type NONE: any of that size. */
+static bool check_scalar(verifier *v, const ptx_operand *operand, ptx_type type, unsigned bits, bool wide) {
+    if (operand->kind == PTX_OPERAND_SPECIAL) {
+        unsigned has = ptx_special_bits((ptx_special)(operand->bits & 0xffff));
+        /* Special registers read as 32 or 64 bits where the instruction asks for it (gridid, clock). */
+        return (has == 1) == (bits == 1) || fail(v, "is a special register of %u bits", has);
+    }
+    if (operand->kind == PTX_OPERAND_IMMEDIATE) {
+        if (family_of(type) == FAMILY_INTEGER && operand->immediate != PTX_IMMEDIATE_INT) {
+            return fail(v, "is a floating constant");
+        }
+        return true;
+    }
+    if (operand->kind == PTX_OPERAND_SINK || operand->kind == PTX_OPERAND_VARIABLE ||
+        operand->kind == PTX_OPERAND_FUNCTION) {
+        return true;
+    }
+    if (operand->kind != PTX_OPERAND_REGISTER) {
+        return fail(v, "is no register or constant");
+    }
+    ptx_type found = operand->of.reg->type;
+    unsigned size = ptx_type_bits(found);
+    if ((found == PTX_TYPE_PRED) != (bits == 1)) {
+        return fail(v, bits == 1 ? "is no predicate" : "is a predicate");
+    }
+    bool float_exact = wide && family_of(type) == FAMILY_FLOAT && type != PTX_TYPE_F16;
+    if (wide && !float_exact ? size < bits : size != bits) {
+        return fail(v, wide ? "is .%s, but at least %u bits are needed" : "is .%s, but %u bits are needed",
+                    ptx_type_name(found), bits);
+    }
+    if (type != PTX_TYPE_NONE && !types_agree(type, found)) {
+        return fail(v, "is .%s, which does not go with the instruction's type", ptx_type_name(found));
+    }
+    return true;
+}
+
+static unsigned vector_length(const ptx_instruction *instruction) {
+    return ptx_has(instruction, PTX_MOD_V8)   ? 8
+           : ptx_has(instruction, PTX_MOD_V4) ? 4
+           : ptx_has(instruction, PTX_MOD_V2) ? 2
+                                              : 1;
+}
+
+/* ld, st, atom with .vN: a vector of that many; without: a scalar (or a vector where nvcc writes {%r1}). */
+static bool check_moved(verifier *v, const ptx_operand *operand, ptx_type type) {
+    unsigned length = vector_length(v->instruction);
+    if (operand->kind != PTX_OPERAND_VECTOR) {
+        return length > 1 ? fail(v, "is no vector, but .v%u moves several", length)
+                          : check_scalar(v, operand, type, ptx_type_bits(type), true);
+    }
+    if (operand->count != length) {
+        return fail(v, "has %u elements, but .v%u is written", operand->count, length);
+    }
+    for (unsigned i = 0; i < operand->count; i++) {
+        if (!check_scalar(v, &operand->args[i], type, ptx_type_bits(type), true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* mov.b64 {lo, hi}, d and back: the elements' widths add up to the type's. */
+static bool check_mov(verifier *v, const ptx_operand *operand, ptx_type type) {
+    if (operand->kind != PTX_OPERAND_VECTOR) {
+        return check_scalar(v, operand, type, ptx_type_bits(type), false);
+    }
+    unsigned sum = 0;
+    for (unsigned i = 0; i < operand->count; i++) {
+        const ptx_operand *element = &operand->args[i];
+        if (element->kind == PTX_OPERAND_REGISTER) {
+            sum += ptx_type_bits(element->of.reg->type);
+        } else if (element->kind == PTX_OPERAND_SINK || element->kind == PTX_OPERAND_IMMEDIATE) {
+            sum += ptx_type_bits(type) / operand->count;
+        } else {
+            return fail(v, "holds something that is no register");
+        }
+    }
+    return sum == ptx_type_bits(type) || fail(v, "is .%s, which takes %u bits, but the vector has %u",
+                                              ptx_type_name(type), ptx_type_bits(type), sum);
+}
+
+static bool check_vector(verifier *v, const ptx_operand *operand) {
+    if (operand->kind != PTX_OPERAND_VECTOR) {
+        return is_scalar(operand) || fail(v, "is no {vector}");
+    }
+    for (unsigned i = 0; i < operand->count; i++) {
+        if (!is_scalar(&operand->args[i])) {
+            return fail(v, "holds something that is no register or constant");
+        }
+    }
+    return true;
+}
+
+static bool check_address(verifier *v, const ptx_operand *operand) {
+    if (operand->kind != PTX_OPERAND_MEMORY) {
+        return fail(v, "is no [address]");
+    }
+    const ptx_operand *base = &operand->args[0];
+    if (base->kind == PTX_OPERAND_REGISTER) {
+        unsigned bits = ptx_type_bits(base->of.reg->type);
+        return bits == 32 || bits == 64 ||
+               fail(v, "is an address in a register of %u bits; 32 or 64 are needed", bits);
+    }
+    return base->kind == PTX_OPERAND_VARIABLE || base->kind == PTX_OPERAND_IMMEDIATE ||
+           fail(v, "is an address without register, variable or number");
+}
+
+/* p, or p|q; for the 32-bit and typed pairs the second is a predicate. */
+static bool check_pair(verifier *v, const ptx_operand *operand, ptx_type type, unsigned bits) {
+    if (operand->kind != PTX_OPERAND_PAIR) {
+        return check_scalar(v, operand, type, bits, false);
+    }
+    return check_scalar(v, &operand->args[0], type, bits, false) &&
+           check_scalar(v, &operand->args[1], PTX_TYPE_PRED, 1, false);
+}
+
+static bool check_constant(verifier *v, const ptx_operand *operand) {
+    return operand->kind == PTX_OPERAND_IMMEDIATE || fail(v, "is no constant");
+}
+
+static bool check_register_parts(verifier *v, const ptx_operand *operand) {
+    const ptx_operand *inner = operand->kind == PTX_OPERAND_MASKED ? &operand->args[0] : operand;
+    return check_scalar(v, inner, PTX_TYPE_B32, 32, false);
+}
+
+static bool check_operand(verifier *v, ptx_class class, const ptx_operand *operand) {
+    ptx_type t = v->instruction->type, u = v->instruction->type2;
+    unsigned t_bits = ptx_type_bits(t), u_bits = ptx_type_bits(u);
+    switch (class) {
+    case PTX_CLASS_ADDRESS:
+        return check_address(v, operand);
+    case PTX_CLASS_T:
+        return check_scalar(v, operand, t, t_bits < 8 && t_bits > 1 ? 16 : t_bits, t_bits == 8);
+    case PTX_CLASS_U:
+        return check_scalar(v, operand, u, u_bits, u_bits == 8);
+    case PTX_CLASS_X:
+        return check_scalar(v, operand, family_of(t) == FAMILY_INTEGER ? PTX_TYPE_U64 : PTX_TYPE_NONE,
+                            t_bits * 2, false);
+    case PTX_CLASS_W:
+        return check_scalar(v, operand, t, t_bits, true);
+    case PTX_CLASS_UW:
+        return check_scalar(v, operand, u, u_bits, true);
+    case PTX_CLASS_S:
+        return check_scalar(v, operand, PTX_TYPE_NONE, t_bits, true);
+    case PTX_CLASS_US:
+        return check_scalar(v, operand, PTX_TYPE_NONE, u_bits, true);
+    case PTX_CLASS_M:
+        return check_moved(v, operand, t);
+    case PTX_CLASS_16:
+        return check_scalar(v, operand, PTX_TYPE_NONE, 16, false);
+    case PTX_CLASS_32:
+        return check_scalar(v, operand, PTX_TYPE_NONE, 32, false);
+    case PTX_CLASS_64:
+        return check_scalar(v, operand, PTX_TYPE_NONE, 64, false);
+    case PTX_CLASS_128:
+        return check_scalar(v, operand, PTX_TYPE_NONE, 128, false);
+    case PTX_CLASS_PRED:
+        return check_scalar(v, operand, PTX_TYPE_PRED, 1, false);
+    case PTX_CLASS_PQ:
+        return check_pair(v, operand, PTX_TYPE_PRED, 1);
+    case PTX_CLASS_TQ:
+        return check_pair(v, operand, t, t_bits);
+    case PTX_CLASS_32Q:
+        return check_pair(v, operand, PTX_TYPE_NONE, 32);
+    case PTX_CLASS_MV:
+        return check_mov(v, operand, t);
+    case PTX_CLASS_V:
+    case PTX_CLASS_VS:
+        return check_vector(v, operand);
+    case PTX_CLASS_VQ:
+        return operand->kind == PTX_OPERAND_PAIR ? check_vector(v, &operand->args[0])
+                                                 : check_vector(v, operand);
+    case PTX_CLASS_AM:
+        return operand->kind == PTX_OPERAND_MEMORY ? check_address(v, operand)
+                                                   : check_scalar(v, operand, PTX_TYPE_NONE, 64, false);
+    case PTX_CLASS_A:
+        return is_scalar(operand) || fail(v, "is no register or constant");
+    case PTX_CLASS_IMM:
+        return check_constant(v, operand);
+    case PTX_CLASS_PI:
+        return operand->kind == PTX_OPERAND_IMMEDIATE || check_scalar(v, operand, PTX_TYPE_PRED, 1, false);
+    case PTX_CLASS_Y:
+        return check_register_parts(v, operand);
+    case PTX_CLASS_LABEL:
+        return operand->kind == PTX_OPERAND_LABEL || fail(v, "is no label");
+    case PTX_CLASS_TABLE:
+        return operand->kind == PTX_OPERAND_TABLE || fail(v, "is no target list");
+    case PTX_CLASS_CALL:
+    case PTX_CLASS_COUNT:
+        break;
+    }
+    return true;
+}
+
+/* Optional operands are taken when they fit; what is left must fit the rest. Returns the index that failed,
+ * or the count when all hold. */
+static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached) {
+    const ptx_instruction *instruction = v->instruction;
+    unsigned spare = instruction->operand_count, at = 0;
+    if (form->operand_count == 1 && form->operands[0].class == PTX_CLASS_CALL) {
+        return true;
+    }
+    *reached = 0;
+    if (spare < form->required_operands) {
+        snprintf(v->why, sizeof(v->why), "has %u operands, but needs %s%u", instruction->operand_count,
+                 form->operand_count > form->required_operands ? "at least " : "", form->required_operands);
+        *reached = UINT32_MAX;
+        return false;
+    }
+    spare -= form->required_operands;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const ptx_operand_rule *rule = &form->operands[i];
+        if (rule->optional && spare == 0) {
+            continue;
+        }
+        if (check_operand(v, rule->class, &instruction->operands[at])) {
+            spare -= rule->optional;
+            at++;
+        } else if (!rule->optional) {
+            *reached = at;
+            return false;
+        }
+    }
+    if (at != instruction->operand_count) {
+        *reached = at;
+        if (spare > 0 && at + spare == instruction->operand_count && v->why[0] == '\0') {
+            fail(v, "is one too many");
+        }
+        return false;
+    }
+    return true;
+}
+
+/* ---- instructions ---- */
+
+static void accepted_forms(verifier *v, base_diagnostic *diagnostic, bool with_modifiers_only) {
+    const ptx_instruction *instruction = v->instruction;
+    unsigned count = 0;
+    const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count);
+    base_builder text;
+    base_builder_start(&text, v->arena);
+    for (unsigned i = 0; i < count; i++) {
+        if (with_modifiers_only && !ptx_form_takes_modifiers(&forms[i], instruction)) {
+            continue;
+        }
+        base_builder_string(&text, text.size ? "; " : "");
+        ptx_form_print(instruction->op, &forms[i], &text);
+    }
+    base_help(v->diagnostics, diagnostic, "accepted: %s", text.data);
+}
+
+static const char *written(verifier *v) {
+    base_builder text;
+    base_builder_start(&text, v->arena);
+    base_builder_string(&text, ptx_op_name(v->instruction->op));
+    for (unsigned i = 0; i < v->instruction->mod_count; i++) {
+        base_builder_format(&text, ".%s", ptx_mod_text(v->instruction->op, v->instruction->mods[i]));
+    }
+    return text.data;
+}
+
+/* The modifier that no form of the opcode which takes the written types has: the one to name. */
+static const char *stray_modifier(verifier *v, const ptx_form *forms, unsigned count) {
+    const ptx_instruction *instruction = v->instruction;
+    const ptx_form *best = NULL;
+    unsigned best_score = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned score = 1;
+        for (unsigned m = 0; m < instruction->mod_count; m++) {
+            unsigned mod = instruction->mods[m];
+            for (unsigned s = 0; s < forms[i].slot_count; s++) {
+                if (forms[i].slots[s].mods[mod / 64] >> mod % 64 & 1) {
+                    score += mod < PTX_TYPE_COUNT ? 100 : 1; /* the form for these types is what was meant */
+                    break;
+                }
+            }
+        }
+        if (score > best_score) {
+            best_score = score;
+            best = &forms[i];
+        }
+    }
+    for (unsigned m = 0; best != NULL && m < instruction->mod_count; m++) {
+        unsigned mod = instruction->mods[m];
+        bool found = false;
+        for (unsigned s = 0; s < best->slot_count && !found; s++) {
+            found = best->slots[s].mods[mod / 64] >> mod % 64 & 1;
+        }
+        if (!found) {
+            return ptx_mod_text(instruction->op, instruction->mods[m]);
+        }
+    }
+    return NULL;
+}
+
+static void report_modifiers(verifier *v, const ptx_form *forms, unsigned count) {
+    const char *stray = stray_modifier(v, forms, count);
+    base_diagnostic *d = stray != NULL
+                             ? base_report(v->diagnostics, BASE_ERROR, "T0601", v->instruction->span,
+                                           "`%s`: `.%s` is not a modifier of this form of %s", written(v),
+                                           stray, ptx_op_name(v->instruction->op))
+                             : base_report(v->diagnostics, BASE_ERROR, "T0601", v->instruction->span,
+                                           "`%s`: these modifiers and types do not make a form of %s",
+                                           written(v), ptx_op_name(v->instruction->op));
+    accepted_forms(v, d, false);
+}
+
+static void report_operands(verifier *v, unsigned reached) {
+    base_builder text;
+    base_builder_start(&text, v->arena);
+    ptx_instruction_print(v->function, v->instruction, &text);
+    base_diagnostic *d =
+        reached < v->instruction->operand_count
+            ? base_report(v->diagnostics, BASE_ERROR, "T0602", v->instruction->span, "`%s`: operand %u %s",
+                          text.data, reached + 1, v->why[0] ? v->why : "does not fit")
+            : base_report(v->diagnostics, BASE_ERROR, "T0602", v->instruction->span, "`%s` %s", text.data,
+                          v->why[0] ? v->why : "has operands that do not fit");
+    accepted_forms(v, d, true);
+}
+
+static bool target_has(const verifier *v, const ptx_form *form) {
+    switch (form->target) {
+    case 'x':
+        return v->sm == form->sm && v->suffix == 'a';
+    case 'a':
+        return v->sm >= form->sm && v->suffix != '\0';
+    case 't':
+        return v->sm >= form->sm && v->sm < 120 && v->suffix != '\0';
+    default:
+        return v->sm >= form->sm;
+    }
+}
+
+static void check_need(verifier *v, const char *what, unsigned version, unsigned sm) {
+    if (v->version != 0 && version > v->version) {
+        base_diagnostic *d = base_report(v->diagnostics, BASE_ERROR, "T0603", v->instruction->span,
+                                         "%s needs .version %u.%u, the module says %u.%u", what, version / 10,
+                                         version % 10, v->version / 10, v->version % 10);
+        base_help(v->diagnostics, d, "raise the .version line to %u.%u", version / 10, version % 10);
+    }
+    if (sm > v->sm) {
+        base_report(v->diagnostics, BASE_ERROR, "T0604", v->instruction->span,
+                    "%s needs sm_%u or newer, not %s", what, sm, v->module->target);
+    }
+}
+
+static void check_form_target(verifier *v, const ptx_form *form) {
+    const char *text = written(v);
+    check_need(v, text, form->version, 0);
+    if (!target_has(v, form)) {
+        const char *suffix = form->target == 'x'   ? "a exactly"
+                             : form->target == 'a' ? "a, or a newer one with suffix a or f"
+                             : form->target == 't' ? "a, or another of sm_10x and sm_11x with suffix a or f"
+                                                   : " or newer";
+        base_report(v->diagnostics, BASE_ERROR, "T0604", v->instruction->span, "`%s` needs sm_%u%s, not %s",
+                    text, form->sm, suffix, v->module->target);
+    }
+}
+
+static void check_special_need(verifier *v, const ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_SPECIAL) {
+        ptx_special special = (ptx_special)(operand->bits & 0xffff);
+        unsigned version = ptx_special_version(special), sm = ptx_special_sm(special);
+        if (version > v->version || sm > v->sm) {
+            check_need(v, base_arena_format(v->arena, "%%%s", ptx_special_name(special)), version, sm);
+        }
+    }
+    for (unsigned i = 0; i < operand->count; i++) {
+        check_special_need(v, &operand->args[i]);
+    }
+}
+
+static void check_target(verifier *v, const ptx_operand *operand) {
+    size_t count = v->function->instructions.count;
+    if (operand->kind == PTX_OPERAND_LABEL &&
+        (operand->of.label == NULL || operand->of.label->target > count)) {
+        base_report(v->diagnostics, BASE_ERROR, "T0605", v->instruction->span,
+                    "a branch to a label outside '%s'", v->function->name);
+    }
+    if (operand->kind == PTX_OPERAND_TABLE && operand->of.table == NULL) {
+        base_report(v->diagnostics, BASE_ERROR, "T0605", v->instruction->span,
+                    "a target list that '%s' does not have", v->function->name);
+    }
+}
+
+/* (returns), callee, (arguments), targets: as many values as the callee's signature has. */
+static void check_call(verifier *v) {
+    const ptx_instruction *instruction = v->instruction;
+    const ptx_function *signature = NULL;
+    unsigned callee = 0;
+    unsigned count = instruction->operand_count;
+    while (callee < count && instruction->operands[callee].kind == PTX_OPERAND_LIST) {
+        callee++;
+    }
+    if (callee == count || callee > 1) {
+        base_report(v->diagnostics, BASE_ERROR, "T0606", instruction->span, "this call names no function");
+        return;
+    }
+    if (instruction->operands[callee].kind == PTX_OPERAND_FUNCTION) {
+        signature = instruction->operands[callee].of.function;
+    } else if (instruction->operands[count - 1].kind == PTX_OPERAND_TABLE) {
+        const ptx_table_declaration *table = instruction->operands[count - 1].of.table;
+        if (table != NULL) {
+            signature = table->kind == PTX_TABLE_PROTOTYPE ? table->prototype
+                        : table->functions.count > 0       ? table->functions.items[0]
+                                                           : NULL;
+        }
+    } else {
+        base_report(v->diagnostics, BASE_ERROR, "T0606", instruction->span,
+                    "an indirect call ends in a prototype or a list of targets");
+    }
+    bool has_list = callee + 1 < count && instruction->operands[callee + 1].kind == PTX_OPERAND_LIST;
+    unsigned returns = callee == 1 ? instruction->operands[0].count : 0;
+    unsigned arguments = has_list ? instruction->operands[callee + 1].count : 0;
+    if (signature != NULL &&
+        (returns != signature->returns.count || arguments != signature->parameters.count)) {
+        base_diagnostic *d = base_report(
+            v->diagnostics, BASE_ERROR, "T0606", instruction->span,
+            "this call returns %u and passes %u values, but '%s' returns %zu and takes %zu", returns,
+            arguments, signature->name, signature->returns.count, signature->parameters.count);
+        base_note(v->diagnostics, d, signature->span, "the signature");
+    }
+}
+
+static void check_origin(verifier *v) {
+    const ptx_instruction *instruction = v->instruction;
+    bool is_param = ptx_has(instruction, PTX_MOD_PARAM) || ptx_has(instruction, PTX_MOD_PARAM__FUNC) ||
+                    ptx_has(instruction, PTX_MOD_PARAM__ENTRY);
+    if (ptx_op_is_memory(instruction->op) && !is_param && instruction->origin == NULL) {
+        base_report(v->diagnostics, BASE_ERROR, "T0607", instruction->span,
+                    "`%s` has no provenance: a pass made or copied a memory instruction without its origin",
+                    written(v));
+    }
+}
+
+static void check_instruction(verifier *v, bool ours) {
+    const ptx_instruction *instruction = v->instruction;
+    unsigned count = 0, reached = 0, furthest = 0;
+    const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count), *fits = NULL;
+    bool modifiers_fit = false;
+    char why[sizeof(v->why)] = "";
+    if (instruction->guard != NULL && instruction->guard->type != PTX_TYPE_PRED) {
+        base_report(v->diagnostics, BASE_ERROR, "T0602", instruction->span,
+                    "the guard '%s' is .%s, not a predicate", instruction->guard->name,
+                    ptx_type_name(instruction->guard->type));
+    }
+    for (unsigned i = 0; i < count && (fits == NULL || !target_has(v, fits)); i++) {
+        if (!ptx_form_takes_modifiers(&forms[i], instruction)) {
+            continue;
+        }
+        v->why[0] = '\0';
+        if (check_operands(v, &forms[i], &reached)) {
+            fits = &forms[i];
+        } else if (!modifiers_fit || (reached != UINT32_MAX && reached >= furthest)) {
+            furthest = reached;
+            memcpy(why, v->why, sizeof(why));
+        }
+        modifiers_fit = true;
+    }
+    if (!modifiers_fit) {
+        report_modifiers(v, forms, count);
+        return;
+    }
+    if (fits == NULL) {
+        memcpy(v->why, why, sizeof(why));
+        report_operands(v, furthest);
+        return;
+    }
+    if (fits->version > v->version || !target_has(v, fits)) {
+        check_form_target(v, fits);
+    }
+    for (unsigned i = 0; i < instruction->mod_count; i++) {
+        unsigned version = ptx_mod_version(instruction->mods[i]), sm = ptx_mod_sm(instruction->mods[i]);
+        if (version > v->version || sm > v->sm) {
+            check_need(v, base_arena_format(v->arena, "`.%s`", ptx_mod_name(instruction->mods[i])), version,
+                       sm);
+        }
+    }
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        check_special_need(v, &instruction->operands[i]);
+        check_target(v, &instruction->operands[i]);
+    }
+    if (instruction->op == PTX_OP_CALL) {
+        check_call(v);
+    }
+    if (ours) {
+        check_origin(v);
+    }
+}
+
+static void read_target(verifier *v) {
+    const char *target = v->module->target, *digits = strncmp(target, "sm_", 3) == 0 ? target + 3 : "";
+    char *end = NULL;
+    unsigned long sm = digits[0] >= '1' && digits[0] <= '9' ? strtoul(digits, &end, 10) : 0;
+    bool plain = end != NULL && (end[0] == '\0' || ((end[0] == 'a' || end[0] == 'f') && end[1] == '\0'));
+    if (!plain || sm > 999) {
+        base_report(v->diagnostics, BASE_ERROR, "T0604", BASE_NO_SPAN,
+                    "'%s' is no target; expected one like sm_80, sm_90a or sm_100f", target);
+        sm = 999;
+        v->suffix = 'a';
+    } else {
+        v->suffix = end[0];
+    }
+    v->sm = (unsigned)sm;
+}
+
+static void check_tables(verifier *v) {
+    for (size_t i = 0; i < v->function->tables.count; i++) {
+        const ptx_table_declaration *table = v->function->tables.items[i];
+        for (size_t k = 0; k < table->labels.count; k++) {
+            if (table->labels.items[k] == NULL ||
+                table->labels.items[k]->target > v->function->instructions.count) {
+                base_report(v->diagnostics, BASE_ERROR, "T0605", v->function->span,
+                            "the jump table '%s' names a label outside '%s'", table->name, v->function->name);
+            }
+        }
+    }
+}
+
+bool ptx_verify(const ptx_module *module, bool ours) {
+    size_t before = base_diagnostics_errors(module->diagnostics);
+    base_arena *arena = base_arena_create(base_arena_heap(module->arena));
+    verifier v = {.module = module, .diagnostics = module->diagnostics, .arena = arena};
+    v.version = module->version ? module->version : ptx_module_minimum_version(module);
+    v.table = ptx_table_create(arena);
+    read_target(&v);
+    for (size_t f = 0; f < module->functions.count; f++) {
+        v.function = module->functions.items[f];
+        check_tables(&v);
+        for (size_t i = 0; i < v.function->instructions.count; i++) {
+            v.instruction = &v.function->instructions.items[i];
+            check_instruction(&v, ours);
+        }
+    }
+    base_arena_destroy(arena);
+    return base_diagnostics_errors(module->diagnostics) == before;
+}
+
+/* ---- lowest version ---- */
+
+static unsigned larger(unsigned a, unsigned b) {
+    return a > b ? a : b;
+}
+
+static unsigned special_version_of(const ptx_operand *operand) {
+    unsigned version =
+        operand->kind == PTX_OPERAND_SPECIAL ? ptx_special_version((ptx_special)(operand->bits & 0xffff)) : 0;
+    for (unsigned i = 0; i < operand->count; i++) {
+        version = larger(version, special_version_of(&operand->args[i]));
+    }
+    return version;
+}
+
+/* First .version that knows the target (PTX ISA 11.1.2 and the release notes). */
+static unsigned target_version(const char *target) {
+    static const struct {
+        const char *name;
+        unsigned version;
+    } rows[] = {
+        {"sm_50", 40},   {"sm_52", 41},  {"sm_53", 42},   {"sm_60", 50},   {"sm_61", 50},  {"sm_62", 50},
+        {"sm_70", 60},   {"sm_72", 61},  {"sm_75", 63},   {"sm_80", 70},   {"sm_86", 71},  {"sm_87", 74},
+        {"sm_88", 90},   {"sm_89", 78},  {"sm_90", 78},   {"sm_90a", 80},  {"sm_100", 86}, {"sm_100a", 86},
+        {"sm_100f", 88}, {"sm_101", 86}, {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88}, {"sm_103a", 88},
+        {"sm_103f", 88}, {"sm_110", 90}, {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87}, {"sm_120a", 87},
+        {"sm_120f", 88}, {"sm_121", 88}, {"sm_121a", 88}, {"sm_121f", 88},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].name, target) == 0) {
+            return rows[i].version;
+        }
+    }
+    return 32;
+}
+
+static unsigned function_version(const ptx_function *function) {
+    unsigned version = function->noreturn ? 64 : 0;
+    if (function->explicit_cluster || function->cluster[0] != 0 || function->max_cluster_rank != 0) {
+        version = larger(version, 78);
+    }
+    if (function->blocks_are_clusters) {
+        version = larger(version, 90);
+    }
+    return function->alias != NULL ? larger(version, 63) : version;
+}
+
+uint32_t ptx_module_minimum_version(const ptx_module *module) {
+    base_arena *arena = base_arena_create(base_arena_heap(module->arena));
+    ptx_table *table = ptx_table_create(arena);
+    unsigned version = larger(32, target_version(module->target));
+    for (size_t f = 0; f < module->functions.count; f++) {
+        const ptx_function *function = module->functions.items[f];
+        version = larger(version, function_version(function));
+        for (size_t i = 0; i < function->instructions.count; i++) {
+            const ptx_instruction *instruction = &function->instructions.items[i];
+            unsigned count = 0, lowest = 0;
+            const ptx_form *forms = ptx_table_forms(table, instruction->op, &count);
+            for (unsigned k = 0; k < count; k++) {
+                if (ptx_form_takes_modifiers(&forms[k], instruction) &&
+                    (lowest == 0 || forms[k].version < lowest)) {
+                    lowest = forms[k].version;
+                }
+            }
+            version = larger(version, lowest);
+            for (unsigned m = 0; m < instruction->mod_count; m++) {
+                version = larger(version, ptx_mod_version(instruction->mods[m]));
+            }
+            for (unsigned k = 0; k < instruction->operand_count; k++) {
+                version = larger(version, special_version_of(&instruction->operands[k]));
+            }
+        }
+    }
+    base_arena_destroy(arena);
+    return version;
+}
