@@ -228,7 +228,10 @@ static void parse_target(ptx_parser *parser) {
         if (option == NULL) {
             return;
         }
-        base_builder_format(&options, "%s%s", options.size ? ", " : "", option);
+        /* ptxas refuses .target debug without the DWARF sections, and those are not kept. */
+        if (strcmp(option, "debug") != 0) {
+            base_builder_format(&options, "%s%s", options.size ? ", " : "", option);
+        }
     }
     parser->module->target_options = options.data;
 }

@@ -24,7 +24,7 @@ static void print_list(const ptx_operand *operand, char open, char close, base_b
 
 static void print_offset(uint64_t bits, base_builder *out) {
     if (bits != 0) {
-        base_builder_format(out, "%s%lld", (int64_t)bits < 0 ? "" : "+", (long long)bits);
+        base_builder_format(out, "+%lld", (long long)bits); /* ptxas wants [%rd1+-8], not [%rd1-8] */
     }
 }
 
