@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * For test scripts: script_dump ast|check FILE. Prints the tree to standard output
+ * For test scripts: script_dump ast|fmt|check FILE. Prints the tree or the formatted text to standard output
  * and the diagnostics, one a line, to standard error. Status 1 after errors. Knows only base and script. */
 #include "script/script.h"
 #include <stdio.h>
@@ -23,9 +23,13 @@ static void work(void *argument) {
     base_builder out, messages;
     base_builder_start(&out, arena);
     base_builder_start(&messages, arena);
-    script_ast *ast = script_parse(arena, diagnostics, file, NULL);
-    if (strcmp(job->mode, "ast") == 0)
-        script_ast_print(ast, &out);
+    if (strcmp(job->mode, "fmt") == 0) {
+        script_format(arena, diagnostics, file, &out);
+    } else {
+        script_ast *ast = script_parse(arena, diagnostics, file, NULL);
+        if (strcmp(job->mode, "ast") == 0)
+            script_ast_print(ast, &out);
+    }
     base_diagnostics_render(diagnostics, strcmp(job->mode, "text") == 0 ? BASE_TEXT : BASE_LINE, false,
                             &messages);
     if (out.size)
@@ -40,7 +44,7 @@ int main(int count, char **arguments) {
     dump_job job = {0};
     FILE *input = count == 3 ? fopen(arguments[2], "rb") : NULL;
     if (!input) {
-        fprintf(stderr, "usage: script_dump ast|check|text FILE\n");
+        fprintf(stderr, "usage: script_dump ast|fmt|check|text FILE\n");
         return 2;
     }
     job.mode = arguments[1];
