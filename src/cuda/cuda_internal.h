@@ -41,6 +41,7 @@ typedef struct cuda_writer {
     const lower_plan *plan;
     arith_facts *facts;
     base_builder *out; /* text of the kernels */
+    bool reserve_half; /* the headers for half and bfloat16 are included */
     unsigned includes; /* cuda_include bits */
     uint64_t helpers;  /* cuda_helper bits */
     BASE_VECTOR(cuda_vector_type) vectors;

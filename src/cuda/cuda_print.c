@@ -43,26 +43,39 @@ static void write_vector_type(cuda_writer *w, const cuda_vector_type *type, base
     base_builder_string(out, ";\n};\n\n");
 }
 
-bool cuda_print(const lower_result *lowered, const cuda_options *options, base_builder *out) {
-    ir_module *module = lowered->module;
-    size_t errors = base_diagnostics_errors(module->diagnostics);
-    base_builder kernels;
-    base_builder_start(&kernels, out->arena);
-    cuda_writer w = {.arena = out->arena,
-                     .diagnostics = module->diagnostics,
+static cuda_writer write_kernels(const lower_result *lowered, const cuda_options *options, bool reserve_half,
+                                 base_builder *kernels) {
+    base_arena *arena = kernels->arena;
+    cuda_writer w = {.arena = arena,
+                     .diagnostics = lowered->module->diagnostics,
                      .options = options,
-                     .module = module,
-                     .out = &kernels,
-                     .externs = base_map_create(out->arena)};
+                     .module = lowered->module,
+                     .out = kernels,
+                     .externs = base_map_create(arena),
+                     .reserve_half = reserve_half};
     cuda_scope_open(&w);
     for (size_t i = 0; i < lowered->plans.count; i++) {
         if (i)
-            base_builder_char(&kernels, '\n');
+            base_builder_char(kernels, '\n');
         cuda_kernel(&w, lowered->plans.items[i]);
     }
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
             w.includes |= helper_rows[h].includes;
+    return w;
+}
+
+bool cuda_print(const lower_result *lowered, const cuda_options *options, base_builder *out) {
+    base_diagnostics *diagnostics = lowered->module->diagnostics;
+    size_t errors = base_diagnostics_errors(diagnostics);
+    base_builder kernels;
+    base_builder_start(&kernels, out->arena);
+    cuda_writer w = write_kernels(lowered, options, false, &kernels);
+    if (w.includes & (CUDA_FP16 | CUDA_BF16 | CUDA_FP8 | CUDA_FP6 | CUDA_FP4)) {
+        /* Those headers take names that the author may have used. */
+        base_builder_start(&kernels, out->arena);
+        w = write_kernels(lowered, options, true, &kernels);
+    }
     write_headers(w.includes, out);
     for (size_t i = 0; i < w.vectors.count; i++)
         write_vector_type(&w, &w.vectors.items[i], out);
@@ -70,5 +83,5 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
         if (w.helpers >> h & 1)
             base_builder_format(out, "%s\n", helper_rows[h].text);
     base_builder_add(out, kernels.data ? kernels.data : "", kernels.size);
-    return base_diagnostics_errors(module->diagnostics) == errors;
+    return base_diagnostics_errors(diagnostics) == errors;
 }
