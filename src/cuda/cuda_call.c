@@ -83,52 +83,32 @@ static const char *atomic_name(ir_op op) {
     }
 }
 
-/* The integer type that carries the bits, where CUDA has no overload for the type itself; bits: it is a float
- * whose image is exchanged. */
-static const char *atomic_carrier(ir_op op, num_dtype dtype, bool *bits) {
-    bool exchange = op == IR_ATOMIC_EXCHANGE || op == IR_ATOMIC_CAS;
-    *bits = false;
+/* The integer type that carries the bits, where CUDA has no overload for the type itself: CUDA adds and
+ * exchanges 64-bit integers only as unsigned, and exchanges double not at all. */
+static const char *atomic_carrier(ir_op op, num_dtype dtype) {
     if (dtype == NUM_DTYPE_I64 && op != IR_ATOMIC_MIN && op != IR_ATOMIC_MAX)
         return "unsigned long long";
-    if (!exchange || !num_dtype_is_float(dtype) || (dtype == NUM_DTYPE_F32 && op == IR_ATOMIC_EXCHANGE))
-        return NULL;
-    *bits = true;
-    return num_dtype_bits(dtype) == 64   ? "unsigned long long"
-           : num_dtype_bits(dtype) == 32 ? "unsigned int"
-                                         : "unsigned short";
+    return dtype == NUM_DTYPE_F64 && op == IR_ATOMIC_EXCHANGE ? "unsigned long long" : NULL;
 }
 
 static void atomic(cuda_writer *w, const ir_expr *e) {
-    num_dtype dtype = dtype_of(e);
-    if (num_dtype_is_float(dtype) && (e->op == IR_ATOMIC_MIN || e->op == IR_ATOMIC_MAX)) {
-        bool least = e->op == IR_ATOMIC_MIN;
-        cuda_use(w, least ? HELPER_ATOMIC_MIN_FLOAT : HELPER_ATOMIC_MAX_FLOAT);
-        cuda_apply(w, least ? "tirc_atomic_min" : "tirc_atomic_max", e->args, e->count);
+    const char *carrier = atomic_carrier(e->op, dtype_of(e)), *type = cuda_type(w, e->type);
+    bool bits = carrier && num_dtype_is_float(dtype_of(e));
+    if (!carrier) {
+        cuda_apply(w, atomic_name(e->op), e->args, e->count);
         return;
     }
-    bool bits;
-    const char *carrier = atomic_carrier(e->op, dtype, &bits), *type = cuda_type(w, e->type);
     if (bits)
         cuda_use(w, HELPER_BITS);
-    if (carrier)
-        base_builder_format(w->out, bits ? "tirc_bits<%s>(" : "((%s)", type);
-    base_builder_format(w->out, "%s(", atomic_name(e->op));
-    for (uint32_t i = 0; i < e->count; i++) {
-        if (i)
-            base_builder_string(w->out, ", ");
-        if (!carrier) {
-            cuda_expr(w, e->args[i], false);
-            continue;
-        }
-        if (i == 0)
-            base_builder_format(w->out, "(%s*)", carrier);
-        else
-            base_builder_format(w->out, bits ? "tirc_bits<%s>(" : "(%s)(", carrier);
-        cuda_expr(w, e->args[i], i == 0);
-        if (i)
-            base_builder_char(w->out, ')');
+    base_builder_format(w->out, bits ? "tirc_bits<%s>(" : "((%s)", type);
+    base_builder_format(w->out, "%s((%s*)", atomic_name(e->op), carrier);
+    cuda_expr(w, e->args[0], true);
+    for (uint32_t i = 1; i < e->count; i++) {
+        base_builder_format(w->out, bits ? ", tirc_bits<%s>(" : ", (%s)(", carrier);
+        cuda_expr(w, e->args[i], false);
+        base_builder_char(w->out, ')');
     }
-    base_builder_string(w->out, carrier ? "))" : ")");
+    base_builder_string(w->out, "))");
 }
 
 /* ---- output ---- */

@@ -133,6 +133,12 @@ static unsigned bits_of(ir_type type) {
                                         : 0;
 }
 
+/* A single element of less than 8 bits stands in a byte of its own, in the low bits. */
+static unsigned image_bits(ir_type type) {
+    unsigned bits = bits_of(type);
+    return type.kind == IR_TYPE_PRIM && bits < 8 ? 8 : bits;
+}
+
 static void check_conversion(ir_verifier *v, const ir_expr *e) {
     const ir_expr *a = e->args[0];
     ir_type type = e->type;
@@ -142,7 +148,7 @@ static void check_conversion(ir_verifier *v, const ir_expr *e) {
              "numbers with the lanes of the result");
         break;
     case IR_REINTERPRET:
-        need(v, e, bits_of(a->type) && bits_of(a->type) == bits_of(type), "a value of the result's width");
+        need(v, e, bits_of(a->type) && image_bits(a->type) == image_bits(type), "a value of the result's width");
         break;
     case IR_RAMP:
         need(v, e, same_types(e) && is_integer_scalar(a->type) && type.lanes > 1, "two equal integer types");
