@@ -26,6 +26,7 @@ void lower_views(lower_context *context);
 void lower_vectors(lower_context *context);
 void lower_layouts(lower_context *context);
 void lower_packed(lower_context *context);
+void lower_simplify(lower_context *context);
 void lower_division(lower_context *context);
 void lower_dead(lower_context *context);
 void lower_lazy(lower_context *context);
