@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The dialect table as data, and look-up in it: words, element types and axes of a namespace. What a word does is
+ * in its handler. */
+#include "script/script_evaluate.h"
+#include <stdio.h>
+#include <string.h>
+
+static const script_word words[] = {
+#define WORD(path, kind, signature, handler, data, summary)                                                  \
+    {path, SCRIPT_WORD_##kind, signature, handler, data, summary},
+#define LATER(path, summary) {path, SCRIPT_WORD_LATER, "", NULL, 0, summary},
+#include "script/script_dialect.def"
+#undef WORD
+#undef LATER
+};
+enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+
+static const char *const hidden[] = {"python.", "math.", "list.", "dict.", "str."};
+
+static bool is_hidden(const char *path) {
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        if (strncmp(path, hidden[i], strlen(hidden[i])) == 0)
+            return true;
+    return false;
+}
+
+const char *script_word(size_t index, const char **signature, const char **summary) {
+    size_t shown = 0;
+    for (size_t i = 0; i < WORD_COUNT; i++) {
+        if (is_hidden(words[i].path) || shown++ != index)
+            continue;
+        if (signature)
+            *signature = words[i].signature;
+        if (summary)
+            *summary = words[i].summary;
+        return words[i].path;
+    }
+    return NULL;
+}
+
+const script_word *script_word_find(const char *path) {
+    for (size_t i = 0; i < WORD_COUNT; i++)
+        if (strcmp(words[i].path, path) == 0)
+            return &words[i];
+    return NULL;
+}
+
+static bool is_namespace(const char *path) {
+    size_t size = strlen(path);
+    for (size_t i = 0; i < WORD_COUNT; i++)
+        if (strncmp(words[i].path, path, size) == 0 && words[i].path[size] == '.')
+            return true;
+    return false;
+}
+
+script_value script_namespace_find(script_evaluator *e, const char *prefix, const char *name) {
+    char path[128];
+    int size = snprintf(path, sizeof(path), prefix[0] ? "%s.%s" : "%s%s", prefix, name);
+    if (size < 0 || (size_t)size >= sizeof(path))
+        return script_poison();
+    const script_word *word = strchr(name, '.') ? NULL : script_word_find(path);
+    if (word)
+        return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
+    if (strcmp(path, "cuda") == 0 || (prefix[0] && is_namespace(path)))
+        return (script_value){.kind = SCRIPT_VALUE_NAMESPACE,
+                              .as.string.text = base_name_of(e->names, path),
+                              .as.string.size = (size_t)size};
+    if (prefix[0])
+        return script_poison();
+    ir_type type;
+    if (script_parse_dtype(name, strlen(name), &type))
+        return script_type(type);
+    layout_axis axis;
+    if (layout_axis_find(name, strlen(name), &axis))
+        return (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axis};
+    return script_poison();
+}
+
+/* Capitals are the writer's shape of a word; the suggestion still compares letter by letter. */
+static const char *nearest_word(script_evaluator *e, const char *prefix, const char *name) {
+    BASE_VECTOR(const char *) known = {0};
+    size_t size = strlen(prefix);
+    for (size_t i = 0; i < WORD_COUNT; i++) {
+        const char *path = words[i].path;
+        if (size > 0 && (strncmp(path, prefix, size) != 0 || path[size] != '.'))
+            continue;
+        const char *rest = size > 0 ? path + size + 1 : path;
+        if (!strchr(rest, '.'))
+            base_vector_push(e->arena, &known, rest);
+    }
+    if (size == 0)
+        for (int dtype = NUM_DTYPE_NONE + 1; dtype < NUM_DTYPE_COUNT; dtype++)
+            base_vector_push(e->arena, &known, num_dtype_name((num_dtype)dtype));
+    return script_nearest(name, known.items, known.count);
+}
+
+script_value script_unknown_word(script_evaluator *e, const char *prefix, const char *name, base_span span) {
+    base_diagnostic *d =
+        prefix[0] ? script_error(e, "T0202", span, "'%s' has no word '%s'", prefix, name)
+                  : script_error(e, "T0202", span, "the dialect has no word '%s'", name);
+    char path[128];
+    const char *near = nearest_word(e, prefix, name);
+    if (near)
+        base_help(e->diagnostics, d, "did you mean '%s'?", near);
+    else if (strlen(name) < 100 && !prefix[0]) {
+        snprintf(path, sizeof(path), "cuda.%s", name);
+        if (script_word_find(path))
+            base_help(e->diagnostics, d, "it is in the cuda namespace: '%s'", path);
+    } else if (strcmp(prefix, "cuda") == 0 && script_word_find(name))
+        base_help(e->diagnostics, d, "it is not in the cuda namespace: '%s'", name);
+    return script_poison();
+}
+
+void script_not_supported(script_evaluator *e, base_span span, const char *format, ...) {
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    script_error(e, "T0299", span, "%s is not supported yet", text);
+}
+
+/* What a word gives when it is named: itself, the value it stands for, or an error for later words. */
+script_value script_word_value(script_evaluator *e, const script_word *word, base_span span) {
+    if (word->kind == SCRIPT_WORD_LATER) {
+        script_not_supported(e, span, "'%s' (%s)", word->path, word->summary);
+        return script_poison();
+    }
+    if (word->kind == SCRIPT_WORD_VALUE) {
+        script_call call = {.word = word, .span = span, .name_span = span};
+        return word->handler(e, &call);
+    }
+    return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
+}

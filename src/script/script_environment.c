@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names: scopes, bindings, look-up with near-miss suggestions; and the evaluator's common acts: errors, step and
+ * depth limits, emitting statements. Knows no construct of the language. */
+#include "script/script_evaluate.h"
+#include <stdio.h>
+#include <string.h>
+
+base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    base_diagnostic *d = base_report_list(e->diagnostics, BASE_ERROR, code, span, format, arguments);
+    va_end(arguments);
+    return d;
+}
+
+bool script_enter(script_evaluator *e, base_span span) {
+    if (e->stopped)
+        return false;
+    if (e->steps_left == 0) {
+        e->stopped = true;
+        base_diagnostic *d = script_error(e, "T0280", span, "evaluation of the script took too many steps");
+        base_help(e->diagnostics, d, "a loop of a plain function probably never ends");
+        return false;
+    }
+    e->steps_left--;
+    if (e->depth >= e->depth_limit) {
+        e->stopped = true;
+        script_error(e, "T0281", span, "nested over %u levels deep: expressions and calls of a script may not",
+                     e->depth_limit);
+        return false;
+    }
+    e->depth++;
+    return true;
+}
+
+void script_leave(script_evaluator *e) {
+    e->depth--;
+}
+
+void script_emit(script_evaluator *e, ir_stmt *statement) {
+    ir_block_add(e->module, e->block, statement);
+}
+
+bool script_in_kernel(const script_evaluator *e) {
+    return e->function != NULL && e->block != NULL;
+}
+
+bool script_need_kernel(script_evaluator *e, base_span span, const char *what) {
+    if (script_in_kernel(e))
+        return true;
+    script_error(e, "T0253", span, "%s belongs into the body of a kernel", what);
+    return false;
+}
+
+const char *script_temporary_name(script_evaluator *e, const char *stem) {
+    char text[64];
+    snprintf(text, sizeof(text), "%s%u", stem, e->temporary++);
+    return base_name_of(e->names, text);
+}
+
+/* ---- scopes ---- */
+
+script_scope *script_scope_open(script_evaluator *e, bool is_function) {
+    script_scope *scope = BASE_NEW(e->arena, script_scope);
+    scope->parent = e->scope;
+    scope->is_function = is_function;
+    e->scope = scope;
+    return scope;
+}
+
+/* Keeps what the block bound, so that a use after it can say where the name was. */
+void script_scope_close(script_evaluator *e) {
+    script_scope *scope = e->scope;
+    for (size_t i = 0; i < scope->names.count; i++)
+        base_map_set(e->gone, BASE_KEY(scope->names.items[i]),
+                     base_map_get(scope->map, BASE_KEY(scope->names.items[i])));
+    e->scope = scope->parent;
+}
+
+static script_binding *scope_get(const script_scope *scope, const char *name) {
+    return scope->map ? base_map_get(scope->map, BASE_KEY(name)) : NULL;
+}
+
+script_binding *script_find(script_evaluator *e, const char *name) {
+    name = base_name_of(e->names, name);
+    for (script_scope *scope = e->scope; scope; scope = scope->parent) {
+        script_binding *binding = scope_get(scope, name);
+        if (binding)
+            return binding;
+    }
+    return NULL;
+}
+
+script_binding *script_find_local(script_evaluator *e, const char *name) {
+    name = base_name_of(e->names, name);
+    for (script_scope *scope = e->scope; scope; scope = scope->parent) {
+        script_binding *binding = scope_get(scope, name);
+        if (binding)
+            return binding;
+        if (scope->is_function)
+            break;
+    }
+    return NULL;
+}
+
+script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
+                            script_binding_kind kind, base_span span) {
+    name = base_name_of(e->names, name);
+    if (!e->scope->map)
+        e->scope->map = base_map_create(e->arena);
+    script_binding *binding = base_map_get(e->scope->map, BASE_KEY(name));
+    if (!binding) {
+        binding = BASE_NEW(e->arena, script_binding);
+        base_map_set(e->scope->map, BASE_KEY(name), binding);
+        base_vector_push(e->arena, &e->scope->names, name);
+    }
+    *binding = (script_binding){.name = name, .value = value, .kind = kind, .span = span};
+    return binding;
+}
+
+/* ---- suggestions ---- */
+
+/* Edit distance with exchange of neighbours, cut at a small bound; words over 40 letters never match. */
+static unsigned distance(const char *a, const char *b) {
+    enum { MAX = 40 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n > MAX || m > MAX)
+        return 99;
+    unsigned row[3][MAX + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned *now = row[i % 3], *last = row[(i + 2) % 3], *older = row[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && older[j - 2] + 1 < best)
+                best = older[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *script_nearest(const char *word, const char *const *candidates, size_t count) {
+    const char *best = NULL;
+    unsigned best_distance = (unsigned)(strlen(word) / 3) + 1;
+    if (best_distance > 3)
+        best_distance = 3;
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = distance(word, candidates[i]);
+        if (d > 0 && d <= best_distance && (best == NULL || d < best_distance)) {
+            best = candidates[i];
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+static void suggest_name(script_evaluator *e, base_diagnostic *d, const char *name) {
+    BASE_VECTOR(const char *) known = {0};
+    for (script_scope *scope = e->scope; scope; scope = scope->parent)
+        for (size_t i = 0; i < scope->names.count && known.count < 4000; i++)
+            base_vector_push(e->arena, &known, scope->names.items[i]);
+    const char *near = script_nearest(name, known.items, known.count);
+    if (near)
+        base_help(e->diagnostics, d, "did you mean '%s'?", near);
+    else if (strcmp(name, "math") == 0)
+        base_help(e->diagnostics, d, "write `import math` first");
+    else
+        base_help(e->diagnostics, d, "assign it before the function, or pass -D %s=...", name);
+}
+
+script_value script_lookup(script_evaluator *e, const char *name, base_span span) {
+    script_binding *binding = script_find(e, name);
+    if (binding)
+        return binding->value;
+    char path[80];
+    if (strlen(name) < 60) {
+        snprintf(path, sizeof(path), "python.%s", name);
+        const script_word *word = script_word_find(path);
+        if (word)
+            return script_word_value(e, word, span);
+    }
+    base_diagnostic *d = script_error(e, "T0201", span, "name '%s' is not defined", name);
+    script_binding *gone = base_map_get(e->gone, BASE_KEY(base_name_of(e->names, name)));
+    if (gone && e->function && gone->span.file) {
+        base_note(e->diagnostics, d, gone->span,
+                  "'%s' was bound here; a name bound inside a block ends with the block", name);
+        base_help(e->diagnostics, d, "give it a value before the block, and assign to it inside");
+    } else
+        suggest_name(e, d, name);
+    return script_poison();
+}

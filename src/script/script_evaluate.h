@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The evaluator's state and the functions its files share: names, conversion, operators, tensors, layouts,
+ * launch, loops, statements, and the dialect table. Private to script/. Knows nothing of passes. */
+#ifndef TIRC_SCRIPT_SCRIPT_EVALUATE_H
+#define TIRC_SCRIPT_SCRIPT_EVALUATE_H
+#include "script/script_value.h"
+
+/* ---- names (script_environment.c) ---- */
+typedef enum script_binding_kind {
+    SCRIPT_BIND_PLAIN,
+    SCRIPT_BIND_LET,     /* immutable value */
+    SCRIPT_BIND_POINTER, /* immutable pointer */
+    SCRIPT_BIND_LOOP,    /* loop variable */
+    SCRIPT_BIND_PARAMETER
+} script_binding_kind;
+typedef struct script_binding {
+    const char *name;
+    script_value value;
+    script_binding_kind kind;
+    base_span span;
+} script_binding;
+struct script_scope {
+    script_scope *parent;
+    base_map *map; /* name -> binding; made with the first name */
+    bool is_function; /* the outermost scope of a function body: assignments never look past it */
+    BASE_VECTOR(const char *) names;
+};
+script_scope *script_scope_open(script_evaluator *e, bool is_function);
+void script_scope_close(script_evaluator *e);
+/* Innermost binding that an expression sees, or NULL. */
+script_binding *script_find(script_evaluator *e, const char *name);
+/* Binding that an assignment would reach: not past the function's own scope. */
+script_binding *script_find_local(script_evaluator *e, const char *name);
+script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
+                            script_binding_kind kind, base_span span);
+script_value script_lookup(script_evaluator *e, const char *name, base_span span); /* reports T0201 */
+
+/* ---- state ---- */
+typedef enum script_flow { SCRIPT_NEXT, SCRIPT_BREAK_LOOP, SCRIPT_CONTINUE_LOOP, SCRIPT_LEAVE } script_flow;
+typedef enum script_nest_kind { SCRIPT_NEST_SERIAL, SCRIPT_NEST_UNROLL, SCRIPT_NEST_WHILE } script_nest_kind;
+
+/* The extents that scope ids of the older dialects bring; axis values NULL: not given. */
+typedef struct script_scope_ids {
+    const ir_expr *grid[3], *block[3];
+    const ir_expr *warps, *warpgroups, *warps_in_group, *lanes;
+    base_span grid_span, block_span, warps_span;
+    bool used;
+} script_scope_ids;
+
+struct script_evaluator {
+    base_arena *arena;
+    base_diagnostics *diagnostics;
+    ir_module *module;
+    base_names *names;
+    const char *entry;
+    bool entry_found;
+    uint64_t steps_left;
+    uint32_t depth, depth_limit;
+    bool stopped; /* a limit was reached: everything returns poison */
+    script_scope *scope, *module_scope, *builtin_scope;
+    base_map *gone;      /* names of closed blocks -> binding, to say where a name was bound */
+    base_map *defined;   /* names given by -D */
+    script_value result; /* of the function being returned from */
+
+    /* the kernel being built; function NULL: compile-time Python */
+    ir_function *function;
+    ir_stmt *block;
+    base_span statement;
+    base_map *unnamed;       /* tensors that no assignment named yet */
+    base_map *let_values;    /* ir_var -> ir_expr */
+    base_map *handle_params; /* ir_var -> index + 1 */
+    bool is_python;          /* inside a plain function: Python's own rules */
+    bool was_first_dynamic;
+    base_span dynamic_span, entry_span;
+    bool has_entry, has_launch_config;
+    script_scope_ids ids;
+    BASE_VECTOR(script_nest_kind) nest;
+    unsigned lazy_depth; /* inside a side that may not be evaluated */
+    uint32_t temporary;
+};
+
+base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Counts a step and a level; false: a limit was reached (reported once). Leave with script_leave. */
+bool script_enter(script_evaluator *e, base_span span);
+void script_leave(script_evaluator *e);
+void script_emit(script_evaluator *e, ir_stmt *statement);
+bool script_in_kernel(const script_evaluator *e); /* IR can be built here */
+/* Reports when words of the device body stand outside one. */
+bool script_need_kernel(script_evaluator *e, base_span span, const char *what);
+const char *script_temporary_name(script_evaluator *e, const char *stem);
+/* The nearest of the candidates to a wrong word, or NULL. */
+const char *script_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* ---- expressions (script_expression.c, script_operator.c) ---- */
+script_value script_expression(script_evaluator *e, const script_node *node);
+script_value script_subscript_index(script_evaluator *e, const script_node *node);
+script_value script_get_item(script_evaluator *e, script_value object, script_value index, base_span span,
+                             base_span index_span);
+script_value script_get_attribute(script_evaluator *e, script_value object, const char *name, base_span span);
+script_value script_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
+                           base_span span);
+script_value script_unary(script_evaluator *e, script_operator op, script_value a, base_span span);
+script_value script_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
+                            base_span span);
+script_value script_logic(script_evaluator *e, script_operator op, script_value a, script_value b,
+                          base_span span);
+/* SELECT or IF_THEN_ELSE over promoted sides. */
+script_value script_choose(script_evaluator *e, ir_op op, const ir_expr *condition, script_value a,
+                           script_value b, base_span span);
+/* IR operands of equal type after promotion; both NULL after an error. */
+bool script_promote(script_evaluator *e, script_value a, script_value b, const ir_expr **x, const ir_expr **y,
+                    base_span span);
+/* A compile-time iterable as a list; false: reported. */
+bool script_iterate(script_evaluator *e, script_value v, script_list **list, base_span span);
+
+/* ---- calls (script_call.c) ---- */
+typedef struct script_argument {
+    const char *name; /* NULL: positional */
+    script_value value;
+    base_span span;
+} script_argument;
+typedef struct script_arguments {
+    BASE_VECTOR(script_argument) items;
+} script_arguments;
+enum { SCRIPT_MAX_PARAMETERS = 24 };
+typedef struct script_call {
+    const script_word *word;
+    base_span span;      /* of the whole call */
+    base_span name_span; /* of what is called */
+    const script_node *node;
+    script_value receiver; /* methods */
+    size_t count;          /* parameters of the signature */
+    bool given[SCRIPT_MAX_PARAMETERS];
+    script_value value[SCRIPT_MAX_PARAMETERS];
+    base_span place[SCRIPT_MAX_PARAMETERS];
+    script_arguments rest;     /* *rest */
+    script_arguments keywords; /* **keywords */
+} script_call;
+/* The argument of that name, or NULL when it was not given or is None. */
+const script_value *script_argument_of(const script_call *call, const char *name);
+base_span script_argument_span(const script_call *call, const char *name);
+bool script_collect_arguments(script_evaluator *e, const script_node *call, script_arguments *out);
+script_value script_call_value(script_evaluator *e, script_value callee, script_arguments *arguments,
+                               const script_node *node, base_span span, base_span name_span);
+script_value script_call_closure(script_evaluator *e, script_closure *closure, script_arguments *arguments,
+                                 base_span span);
+
+/* ---- conversion (script_convert.c) ---- */
+/* A value as IR, in its own type (int -> int32, float -> float32); NULL: reported. */
+const ir_expr *script_to_expr(script_evaluator *e, script_value v, base_span span);
+/* As IR of a given type: literals take it, others are cast. */
+const ir_expr *script_to_type(script_evaluator *e, script_value v, ir_type type, base_span span);
+/* A scalar integer expression, int32 unless it is wider; for indices and extents. */
+const ir_expr *script_to_index(script_evaluator *e, script_value v, base_span span, const char *what);
+const ir_expr *script_to_condition(script_evaluator *e, script_value v, base_span span, const char *what);
+const ir_expr *script_cast(script_evaluator *e, const ir_expr *x, ir_type type, base_span span);
+bool script_is_ir(script_value v); /* an expression, a tensor or scalar: takes part in IR arithmetic */
+/* Compile-time readers; false: reported. what: "the unroll factor". */
+bool script_constant_int(script_evaluator *e, script_value v, int64_t *value, base_span span,
+                         const char *what);
+bool script_constant_bool(script_evaluator *e, script_value v, bool *value, base_span span, const char *what);
+bool script_constant_string(script_evaluator *e, script_value v, const char **text, base_span span,
+                            const char *what);
+/* A dtype given as a string, a type or a DTYPE. */
+bool script_to_dtype(script_evaluator *e, script_value v, ir_type *type, base_span span);
+bool script_parse_dtype(const char *text, size_t size, ir_type *type); /* "float32x4" */
+const char *script_type_name(script_evaluator *e, ir_type type);
+bool script_expr_constant(script_evaluator *e, const ir_expr *x, int64_t *value); /* through lets */
+
+/* ---- tensors (script_tensor.c, script_view.c) ---- */
+ir_type script_element_type(const ir_tensor *tensor);
+bool script_is_single(const ir_tensor *tensor); /* rank 1 with one element: readable by name */
+const ir_expr *script_load_single(script_evaluator *e, ir_tensor *tensor);
+script_value script_tensor_item(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span,
+                                base_span index_span);
+/* Index expressions of a load, store or address; false: reported, or *region set for a region. */
+bool script_indices(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span,
+                    const ir_expr *const **indices, script_value *region);
+const ir_expr *script_region_load(script_evaluator *e, script_region *region, base_span span);
+bool script_region_indices(script_evaluator *e, script_region *region, base_span span,
+                           const ir_expr *const **indices);
+void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
+                  script_value value, base_span target_span, base_span value_span);
+script_value script_tensor_property(script_evaluator *e, script_value tensor, const char *name,
+                                    base_span span);
+/* A one-element tensor, allocated here. */
+ir_tensor *script_scalar_create(script_evaluator *e, const char *name, ir_type type, ir_scope scope,
+                                base_span span);
+/* A tensor value that nobody named yet takes the name of its first target. */
+void script_name_tensor(script_evaluator *e, script_value v, const char *name, base_span span);
+bool script_check_layout(script_evaluator *e, const ir_tensor_type *type, base_span span);
+const ir_expr *script_root_pointer(script_evaluator *e, const ir_tensor *tensor);
+bool script_shape(script_evaluator *e, script_value v, base_span span, uint32_t *rank,
+                  const ir_expr *const **shape);
+bool script_constant_shape(script_evaluator *e, const ir_tensor_type *type, int64_t *shape);
+script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, const ir_expr *data,
+                              base_span span);
+script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span);
+script_tensor_type *script_annotation_tensor(script_evaluator *e, script_value v, base_span span);
+ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span span, const char *what);
+const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
+
+/* ---- layouts (script_layout.c) ---- */
+script_value script_layout_item(script_evaluator *e, const script_word *word, script_value index,
+                                base_span span);
+script_value script_layout_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                    base_span span, bool *handled);
+/* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
+bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
+
+/* ---- launch and loops ---- */
+void script_launch_finish(script_evaluator *e, base_span span);
+void script_for_kernel(script_evaluator *e, const script_node *node);
+
+/* ---- statements (script_statement.c, script_assign.c) ---- */
+script_flow script_statements(script_evaluator *e, const script_nodes *body);
+void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body); /* own block and scope */
+/* Binds a value to a fresh let, evaluated where it stands. */
+script_value script_make_let(script_evaluator *e, const ir_expr *value, base_span span);
+/* assert and static_assert: checked now, or a trap at run time. */
+void script_check(script_evaluator *e, script_value condition, const char *message, base_span span);
+void script_assign(script_evaluator *e, const script_node *target, script_value value, base_span value_span);
+void script_annotated_assign(script_evaluator *e, const script_node *node);
+void script_augmented_assign(script_evaluator *e, const script_node *node);
+void script_define_function(script_evaluator *e, const script_node *node);
+void script_import(script_evaluator *e, const script_node *node);
+void script_build_kernel(script_evaluator *e, const script_node *node, ir_function **out);
+
+/* ---- the dialect table (script_dialect.c) ---- */
+typedef enum script_word_kind {
+    SCRIPT_WORD_FUNCTION,  /* called */
+    SCRIPT_WORD_PROPERTY,  /* computed when read */
+    SCRIPT_WORD_VALUE,     /* a marker or constant: handler makes it */
+    SCRIPT_WORD_SUBSCRIPT, /* S[...], R[...] */
+    SCRIPT_WORD_LATER      /* known, not supported yet */
+} script_word_kind;
+struct script_word {
+    const char *path; /* "alloc_shared", "cuda.cta_sync", "Tensor.view", "python.len", "math.sqrt" */
+    script_word_kind kind;
+    const char *signature; /* "shape, dtype=, *, scope=" ; "name=" optional, "*rest", "**rest" */
+    script_value (*handler)(script_evaluator *e, const script_call *call);
+    int data; /* an op or variant for handlers that serve several words */
+    const char *summary;
+};
+const script_word *script_word_find(const char *path);
+/* The word "prefix.name", "name" for an empty prefix; a dtype; a namespace. POISON: no such word, nothing
+ * reported. */
+script_value script_namespace_find(script_evaluator *e, const char *prefix, const char *name);
+/* Reports an unknown word of a namespace with the nearest one. */
+script_value script_unknown_word(script_evaluator *e, const char *prefix, const char *name, base_span span);
+void script_not_supported(script_evaluator *e, base_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+script_value script_word_value(script_evaluator *e, const script_word *word, base_span span);
+
+#define WORD(path, kind, signature, handler, data, summary)                                                  \
+    script_value handler(script_evaluator *e, const script_call *call);
+#define LATER(path, summary)
+#include "script/script_dialect.def"
+#undef WORD
+#undef LATER
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Operators: Python's rules on compile-time operands, IR with promotion as soon as one operand is IR. */
+#include "script/script_evaluate.h"
+#include <math.h>
+#include <string.h>
+
+static script_value no_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                base_span span) {
+    if (script_is_poison(a) || script_is_poison(b))
+        return script_poison();
+    script_error(e, "T0262", span, "operator %s does not take %s and %s", script_operator_text(op),
+                 script_value_name(e->arena, a), script_value_name(e->arena, b));
+    return script_poison();
+}
+
+static script_value overflow(script_evaluator *e, base_span span) {
+    base_diagnostic *d =
+        script_error(e, "T0260", span, "the result of this compile-time arithmetic does not fit 64 bits");
+    base_help(e->diagnostics, d, "integers of a script are 64 bits wide");
+    return script_poison();
+}
+
+static script_value by_zero(script_evaluator *e, base_span span) {
+    script_error(e, "T0261", span, "division by zero");
+    return script_poison();
+}
+
+/* ---- compile-time numbers ---- */
+
+static script_value power(script_evaluator *e, int64_t a, int64_t b, base_span span) {
+    if (b < 0)
+        return script_float(pow((double)a, (double)b));
+    int64_t result = 1;
+    for (; b > 0; b >>= 1) {
+        if ((b & 1) && __builtin_mul_overflow(result, a, &result))
+            return overflow(e, span);
+        if (b > 1 && __builtin_mul_overflow(a, a, &a))
+            return overflow(e, span);
+    }
+    return script_int(result);
+}
+
+static script_value integer_divide(script_evaluator *e, script_operator op, int64_t a, int64_t b,
+                                   base_span span) {
+    if (b == 0)
+        return by_zero(e, span);
+    if (op == SCRIPT_OP_DIV)
+        return script_float((double)a / (double)b);
+    if (b == -1)
+        return op == SCRIPT_OP_MOD ? script_int(0) : a == INT64_MIN ? overflow(e, span) : script_int(-a);
+    return script_int(op == SCRIPT_OP_MOD ? num_floor_modulo(NUM_DTYPE_I64, a, b)
+                                          : num_floor_divide(NUM_DTYPE_I64, a, b));
+}
+
+static script_value integer_shift(script_evaluator *e, script_operator op, int64_t a, int64_t b,
+                                  base_span span) {
+    if (b < 0) {
+        script_error(e, "T0262", span, "a shift count may not be negative");
+        return script_poison();
+    }
+    if (op == SCRIPT_OP_SHR)
+        return script_int(a >> (b > 63 ? 63 : b));
+    if (a == 0)
+        return script_int(0);
+    if (b > 62 || a > (INT64_MAX >> b) || a < (INT64_MIN >> b))
+        return overflow(e, span);
+    return script_int((int64_t)((uint64_t)a << b));
+}
+
+static script_value integer_binary(script_evaluator *e, script_operator op, int64_t a, int64_t b,
+                                   base_span span) {
+    int64_t result;
+    switch (op) {
+    case SCRIPT_OP_ADD:
+        return __builtin_add_overflow(a, b, &result) ? overflow(e, span) : script_int(result);
+    case SCRIPT_OP_SUB:
+        return __builtin_sub_overflow(a, b, &result) ? overflow(e, span) : script_int(result);
+    case SCRIPT_OP_MUL:
+        return __builtin_mul_overflow(a, b, &result) ? overflow(e, span) : script_int(result);
+    case SCRIPT_OP_DIV:
+    case SCRIPT_OP_FLOORDIV:
+    case SCRIPT_OP_MOD:
+        return integer_divide(e, op, a, b, span);
+    case SCRIPT_OP_POW:
+        return power(e, a, b, span);
+    case SCRIPT_OP_SHL:
+    case SCRIPT_OP_SHR:
+        return integer_shift(e, op, a, b, span);
+    case SCRIPT_OP_BITAND:
+        return script_int(a & b);
+    case SCRIPT_OP_BITOR:
+        return script_int(a | b);
+    case SCRIPT_OP_BITXOR:
+        return script_int(a ^ b);
+    default:
+        return no_operator(e, op, script_int(a), script_int(b), span);
+    }
+}
+
+static script_value real_binary(script_evaluator *e, script_operator op, double a, double b, base_span span) {
+    switch (op) {
+    case SCRIPT_OP_ADD:
+        return script_float(a + b);
+    case SCRIPT_OP_SUB:
+        return script_float(a - b);
+    case SCRIPT_OP_MUL:
+        return script_float(a * b);
+    case SCRIPT_OP_DIV:
+        return b == 0 ? by_zero(e, span) : script_float(a / b);
+    case SCRIPT_OP_FLOORDIV:
+        return b == 0 ? by_zero(e, span) : script_float(floor(a / b));
+    case SCRIPT_OP_MOD: {
+        if (b == 0)
+            return by_zero(e, span);
+        double r = fmod(a, b);
+        return script_float(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+    }
+    case SCRIPT_OP_POW:
+        return script_float(pow(a, b));
+    default:
+        return no_operator(e, op, script_float(a), script_float(b), span);
+    }
+}
+
+static bool real_of(script_value v, double *real) {
+    int64_t i;
+    if (v.kind == SCRIPT_VALUE_FLOAT)
+        *real = v.as.real;
+    else if (script_value_integer(v, &i))
+        *real = (double)i;
+    else if (v.kind == SCRIPT_VALUE_INT)
+        *real = (double)(uint64_t)v.as.integer;
+    else
+        return false;
+    return true;
+}
+
+/* ---- sequences ---- */
+
+enum { MAX_ITEMS = 1 << 20 };
+
+static script_value repeat(script_evaluator *e, script_value v, int64_t count, base_span span) {
+    size_t size = v.kind == SCRIPT_VALUE_STRING ? v.as.string.size : v.as.list->items.count;
+    if (count < 0)
+        count = 0;
+    if (size > 0 && (uint64_t)count > MAX_ITEMS / size) {
+        script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+        return script_poison();
+    }
+    if (v.kind == SCRIPT_VALUE_STRING) {
+        base_builder b;
+        base_builder_start(&b, e->arena);
+        for (int64_t i = 0; i < count; i++)
+            base_builder_add(&b, v.as.string.text, size);
+        return script_string(e->arena, b.data, b.size);
+    }
+    script_value list = script_list_make(e->arena, v.kind);
+    for (int64_t i = 0; i < count; i++)
+        for (size_t j = 0; j < size; j++)
+            script_list_add(e->arena, list, v.as.list->items.items[j]);
+    return list;
+}
+
+static script_value concatenate(script_evaluator *e, script_value a, script_value b) {
+    if (a.kind == SCRIPT_VALUE_STRING) {
+        base_builder text;
+        base_builder_start(&text, e->arena);
+        base_builder_add(&text, a.as.string.text, a.as.string.size);
+        base_builder_add(&text, b.as.string.text, b.as.string.size);
+        return script_string(e->arena, text.data, text.size);
+    }
+    script_value list = script_list_make(e->arena, a.kind);
+    for (size_t i = 0; i < a.as.list->items.count; i++)
+        script_list_add(e->arena, list, a.as.list->items.items[i]);
+    for (size_t i = 0; i < b.as.list->items.count; i++)
+        script_list_add(e->arena, list, b.as.list->items.items[i]);
+    return list;
+}
+
+static bool is_sequence(script_value v) {
+    return v.kind == SCRIPT_VALUE_STRING || v.kind == SCRIPT_VALUE_TUPLE || v.kind == SCRIPT_VALUE_LIST;
+}
+
+static script_value constant_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                    base_span span) {
+    int64_t i, j;
+    double x, y;
+    if (script_value_integer(a, &i) && script_value_integer(b, &j))
+        return integer_binary(e, op, i, j, span);
+    if (real_of(a, &x) && real_of(b, &y))
+        return a.kind == SCRIPT_VALUE_INT && b.kind == SCRIPT_VALUE_INT ? overflow(e, span)
+                                                                        : real_binary(e, op, x, y, span);
+    if (op == SCRIPT_OP_ADD && is_sequence(a) && a.kind == b.kind)
+        return concatenate(e, a, b);
+    if (op == SCRIPT_OP_MUL && is_sequence(a) && script_value_integer(b, &j))
+        return repeat(e, a, j, span);
+    if (op == SCRIPT_OP_MUL && is_sequence(b) && script_value_integer(a, &i))
+        return repeat(e, b, i, span);
+    return no_operator(e, op, a, b, span);
+}
+
+/* ---- IR ---- */
+
+static script_value need_integers(script_evaluator *e, script_operator op, ir_type type, base_span span) {
+    script_error(e, "T0262", span, "operator %s takes integers, not %s", script_operator_text(op),
+                 script_type_name(e, type));
+    return script_poison();
+}
+
+static script_value divide_ir(script_evaluator *e, script_operator op, const ir_expr *x, const ir_expr *y,
+                              base_span span) {
+    bool is_integer = !ir_type_is_float(x->type);
+    int64_t zero;
+    if (op == SCRIPT_OP_DIV) {
+        if (!is_integer)
+            return script_expr(ir_binary(e->module, IR_DIV, x, y));
+        base_diagnostic *d = script_error(e, "T0232", span, "`/` between integers could mean two things");
+        base_help(e->diagnostics, d,
+                  "a // b rounds down, T.truncdiv(a, b) toward zero; for a float convert one side first");
+        return script_poison();
+    }
+    if (is_integer && ir_is_int(y, &zero) && zero == 0)
+        return by_zero(e, span);
+    if (is_integer)
+        return script_expr(
+            ir_binary(e->module, op == SCRIPT_OP_MOD ? IR_FLOORMOD : IR_FLOORDIV, x, y));
+    /* floats: floor(x / y), and x - floor(x / y) * y, by the same operations folded or not */
+    const ir_expr *quotient = ir_unary(e->module, IR_FLOOR, ir_binary(e->module, IR_DIV, x, y));
+    if (op == SCRIPT_OP_FLOORDIV)
+        return script_expr(quotient);
+    return script_expr(ir_binary(e->module, IR_SUB, x, ir_binary(e->module, IR_MUL, quotient, y)));
+}
+
+static script_value bits_ir(script_evaluator *e, script_operator op, const ir_expr *x, const ir_expr *y,
+                            base_span span) {
+    ir_op ir = op == SCRIPT_OP_BITAND   ? IR_BITAND
+               : op == SCRIPT_OP_BITOR  ? IR_BITOR
+               : op == SCRIPT_OP_BITXOR ? IR_BITXOR
+               : op == SCRIPT_OP_SHL    ? IR_SHL
+                                        : IR_SHR;
+    if (ir_type_is_integer(x->type))
+        return script_expr(ir_binary(e->module, ir, x, y));
+    if (ir_type_is_bool(x->type) && ir != IR_SHL && ir != IR_SHR) {
+        if (ir == IR_BITXOR)
+            return script_expr(ir_binary(e->module, IR_NE, x, y));
+        return script_expr(ir_binary(e->module, ir == IR_BITAND ? IR_AND : IR_OR, x, y));
+    }
+    return need_integers(e, op, x->type, span);
+}
+
+script_value script_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
+                           base_span span) {
+    if (script_is_poison(a) || script_is_poison(b))
+        return script_poison();
+    bool handled = false;
+    script_value layout = script_layout_operator(e, op, a, b, span, &handled);
+    if (handled)
+        return layout;
+    if (!script_is_ir(a) && !script_is_ir(b))
+        return constant_binary(e, op, a, b, span);
+    const ir_expr *x, *y;
+    if (op == SCRIPT_OP_POW || op == SCRIPT_OP_MATMUL)
+        return no_operator(e, op, a, b, span);
+    if (!script_promote(e, a, b, &x, &y, span))
+        return script_poison();
+    if (ir_type_is_bool(x->type) && op != SCRIPT_OP_BITAND && op != SCRIPT_OP_BITOR &&
+        op != SCRIPT_OP_BITXOR) {
+        x = ir_cast(e->module, ir_type_prim(NUM_DTYPE_I32, x->type.lanes), x);
+        y = ir_cast(e->module, ir_type_prim(NUM_DTYPE_I32, y->type.lanes), y);
+    }
+    switch (op) {
+    case SCRIPT_OP_ADD:
+        return script_expr(ir_binary(e->module, IR_ADD, x, y));
+    case SCRIPT_OP_SUB:
+        return script_expr(ir_binary(e->module, IR_SUB, x, y));
+    case SCRIPT_OP_MUL:
+        return script_expr(ir_binary(e->module, IR_MUL, x, y));
+    case SCRIPT_OP_DIV:
+    case SCRIPT_OP_FLOORDIV:
+    case SCRIPT_OP_MOD:
+        return divide_ir(e, op, x, y, span);
+    default:
+        return bits_ir(e, op, x, y, span);
+    }
+}
+
+script_value script_unary(script_evaluator *e, script_operator op, script_value a, base_span span) {
+    int64_t i;
+    bool truth;
+    if (script_is_poison(a))
+        return a;
+    if (script_is_ir(a)) {
+        if (op == SCRIPT_OP_NOT) {
+            const ir_expr *condition = script_to_condition(e, a, span, "the operand of `not`");
+            return condition ? script_expr(ir_unary(e->module, IR_NOT, condition)) : script_poison();
+        }
+        const ir_expr *x = script_to_expr(e, a, span);
+        if (!x || x->type.kind != IR_TYPE_PRIM)
+            return x ? no_operator(e, op, a, a, span) : script_poison();
+        if (op == SCRIPT_OP_INVERT) {
+            if (ir_type_is_bool(x->type))
+                return script_expr(ir_unary(e->module, IR_NOT, x));
+            return ir_type_is_integer(x->type) ? script_expr(ir_unary(e->module, IR_BITNOT, x))
+                                               : need_integers(e, op, x->type, span);
+        }
+        if (ir_type_is_bool(x->type))
+            x = ir_cast(e->module, ir_type_prim(NUM_DTYPE_I32, x->type.lanes), x);
+        return script_expr(op == SCRIPT_OP_NEGATIVE ? ir_unary(e->module, IR_NEG, x) : x);
+    }
+    if (op == SCRIPT_OP_NOT && script_value_truth(a, &truth))
+        return script_bool(!truth);
+    if (a.kind == SCRIPT_VALUE_FLOAT && op != SCRIPT_OP_INVERT)
+        return script_float(op == SCRIPT_OP_NEGATIVE ? -a.as.real : a.as.real);
+    if (a.kind == SCRIPT_VALUE_INT && a.flag && op == SCRIPT_OP_NEGATIVE && a.as.integer == INT64_MIN)
+        return script_int(INT64_MIN);
+    if (script_value_integer(a, &i)) {
+        if (op == SCRIPT_OP_NEGATIVE)
+            return i == INT64_MIN ? overflow(e, span) : script_int(-i);
+        return script_int(op == SCRIPT_OP_INVERT ? ~i : i);
+    }
+    script_error(e, "T0262", span, "operator %s does not take %s", script_operator_text(op),
+                 script_value_name(e->arena, a));
+    return script_poison();
+}
+
+/* ---- comparisons ---- */
+
+static script_value order(script_operator op, int sign) {
+    return script_bool(op == SCRIPT_OP_LT   ? sign < 0
+                       : op == SCRIPT_OP_LE ? sign <= 0
+                       : op == SCRIPT_OP_GT ? sign > 0
+                                            : sign >= 0);
+}
+
+static bool contains(script_evaluator *e, script_value item, script_value container, base_span span,
+                     bool *found) {
+    *found = false;
+    if (container.kind == SCRIPT_VALUE_STRING && item.kind == SCRIPT_VALUE_STRING) {
+        *found = item.as.string.size == 0 || memmem(container.as.string.text, container.as.string.size,
+                                                    item.as.string.text, item.as.string.size) != NULL;
+        return true;
+    }
+    if (container.kind == SCRIPT_VALUE_DICT) {
+        *found = script_dict_find(container, item) != NULL;
+        return true;
+    }
+    script_list *list;
+    if (!script_iterate(e, container, &list, span))
+        return false;
+    for (size_t i = 0; i < list->items.count; i++)
+        *found |= script_value_equal(list->items.items[i], item, 20);
+    return true;
+}
+
+static script_value constant_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                     base_span span) {
+    double x, y;
+    int64_t i, j;
+    if (script_value_integer(a, &i) && script_value_integer(b, &j))
+        return order(op, i < j ? -1 : i > j);
+    if (real_of(a, &x) && real_of(b, &y)) {
+        if (x != x || y != y)
+            return script_bool(false);
+        return order(op, x < y ? -1 : x > y);
+    }
+    if (a.kind == SCRIPT_VALUE_STRING && b.kind == SCRIPT_VALUE_STRING) {
+        size_t n = a.as.string.size < b.as.string.size ? a.as.string.size : b.as.string.size;
+        int sign = memcmp(a.as.string.text, b.as.string.text, n);
+        if (sign == 0)
+            sign = a.as.string.size < b.as.string.size ? -1 : a.as.string.size > b.as.string.size;
+        return order(op, sign);
+    }
+    return no_operator(e, op, a, b, span);
+}
+
+script_value script_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
+                            base_span span) {
+    if (script_is_poison(a) || script_is_poison(b))
+        return script_poison();
+    bool found;
+    if (op == SCRIPT_OP_IN || op == SCRIPT_OP_NOT_IN) {
+        if (!contains(e, a, b, span, &found))
+            return script_poison();
+        return script_bool(found == (op == SCRIPT_OP_IN));
+    }
+    if (op == SCRIPT_OP_IS || op == SCRIPT_OP_IS_NOT)
+        return script_bool((a.kind == b.kind && script_value_equal(a, b, 20)) == (op == SCRIPT_OP_IS));
+    bool ir = script_is_ir(a) || script_is_ir(b);
+    bool other = (script_is_ir(a) || script_value_is_constant(a)) &&
+                 (script_is_ir(b) || script_value_is_constant(b)) && a.kind != SCRIPT_VALUE_NONE &&
+                 b.kind != SCRIPT_VALUE_NONE && a.kind != SCRIPT_VALUE_STRING &&
+                 b.kind != SCRIPT_VALUE_STRING;
+    if (!ir || !other) {
+        if (op == SCRIPT_OP_EQ || op == SCRIPT_OP_NE)
+            return script_bool(script_value_equal(a, b, 20) == (op == SCRIPT_OP_EQ));
+        return constant_compare(e, op, a, b, span);
+    }
+    const ir_expr *x, *y;
+    if (!script_promote(e, a, b, &x, &y, span))
+        return script_poison();
+    ir_op code = op == SCRIPT_OP_EQ   ? IR_EQ
+                 : op == SCRIPT_OP_NE ? IR_NE
+                 : op == SCRIPT_OP_LT ? IR_LT
+                 : op == SCRIPT_OP_LE ? IR_LE
+                 : op == SCRIPT_OP_GT ? IR_GT
+                                      : IR_GE;
+    return script_expr(ir_binary(e->module, code, x, y));
+}
+
+/* ---- iteration at compile time ---- */
+
+static bool iterate_range(script_evaluator *e, script_value range, script_list *list, base_span span) {
+    int64_t v[3];
+    static const char *const names[] = {"the start of a range", "the end of a range", "the step of a range"};
+    for (int i = 0; i < 3; i++)
+        if (!script_constant_int(e, range.as.list->items.items[i], &v[i], span, names[i]))
+            return false;
+    if (v[2] == 0) {
+        script_error(e, "T0243", span, "the step of a range may not be 0");
+        return false;
+    }
+    for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1];) {
+        if (list->items.count >= MAX_ITEMS) {
+            script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+            return false;
+        }
+        base_vector_push(e->arena, &list->items, script_int(i));
+        if (__builtin_add_overflow(i, v[2], &i))
+            break;
+    }
+    return true;
+}
+
+bool script_iterate(script_evaluator *e, script_value v, script_list **list, base_span span) {
+    switch (v.kind) {
+    case SCRIPT_VALUE_POISON:
+        return false;
+    case SCRIPT_VALUE_TUPLE:
+    case SCRIPT_VALUE_LIST:
+        *list = v.as.list;
+        return true;
+    case SCRIPT_VALUE_RANGE:
+        *list = BASE_NEW(e->arena, script_list);
+        return iterate_range(e, v, *list, span);
+    case SCRIPT_VALUE_DICT:
+        *list = BASE_NEW(e->arena, script_list);
+        for (size_t i = 0; i < v.as.list->items.count; i += 2)
+            base_vector_push(e->arena, &(*list)->items, v.as.list->items.items[i]);
+        return true;
+    case SCRIPT_VALUE_STRING:
+        *list = BASE_NEW(e->arena, script_list);
+        for (size_t i = 0; i < v.as.string.size; i++)
+            base_vector_push(e->arena, &(*list)->items,
+                             script_string(e->arena, v.as.string.text + i, 1));
+        return true;
+    default:
+        script_error(e, "T0240", span, "%s cannot be iterated at compile time",
+                     script_value_name(e->arena, v));
+        return false;
+    }
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Statements: each kind once, with the kernel's rules (IR is built) and Python's (run while compiling). */
+#include "script/script_evaluate.h"
+#include <string.h>
+
+static bool is_kernel_rules(const script_evaluator *e) {
+    return script_in_kernel(e) && !e->is_python;
+}
+
+void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body) {
+    ir_stmt *outer = e->block;
+    e->block = block;
+    script_scope_open(e, false);
+    script_statements(e, body);
+    script_scope_close(e);
+    e->block = outer;
+}
+
+/* Statements whose frame is broken still show their own errors; what they build is thrown away. */
+static void body_for_errors(script_evaluator *e, const script_nodes *body) {
+    script_body(e, ir_stmt_create(e->module, IR_STMT_BLOCK, e->statement), body);
+}
+
+/* ---- if ---- */
+
+static script_flow if_statement(script_evaluator *e, const script_node *node) {
+    script_value test = script_expression(e, node->a);
+    bool truth;
+    if (!is_kernel_rules(e)) {
+        if (script_value_truth(test, &truth))
+            return script_statements(e, truth ? &node->body : &node->orelse);
+        if (!script_is_poison(test)) {
+            base_diagnostic *d =
+                script_error(e, "T0245", node->a->span, "a plain function cannot branch on %s",
+                             script_value_name(e->arena, test));
+            base_help(e->diagnostics, d, "T.if_then_else(condition, a, b) chooses at run time");
+        }
+        return SCRIPT_NEXT;
+    }
+    if (test.kind == SCRIPT_VALUE_BOOL)
+        return script_statements(e, test.as.boolean ? &node->body : &node->orelse);
+    if (script_is_poison(test)) {
+        body_for_errors(e, &node->body);
+        body_for_errors(e, &node->orelse);
+        return SCRIPT_NEXT;
+    }
+    if (!script_is_ir(test)) {
+        base_diagnostic *d = script_error(e, "T0245", node->a->span, "the test of an if is a truth value, not %s",
+                                          script_value_name(e->arena, test));
+        base_help(e->diagnostics, d, "write a comparison, such as x != 0");
+        return SCRIPT_NEXT;
+    }
+    const ir_expr *condition = script_to_condition(e, test, node->a->span, "the test of an if");
+    if (condition && condition->type.lanes != 1) {
+        script_error(e, "T0234", node->a->span, "the test of an if is one truth value, not a vector");
+        condition = NULL;
+    }
+    if (!condition) {
+        body_for_errors(e, &node->body);
+        body_for_errors(e, &node->orelse);
+        return SCRIPT_NEXT;
+    }
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_IF, e->statement);
+    statement->as.branch.condition = condition;
+    statement->as.branch.then_body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    if (node->orelse.count > 0)
+        statement->as.branch.else_body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    script_emit(e, statement);
+    script_body(e, statement->as.branch.then_body, &node->body);
+    if (node->orelse.count > 0)
+        script_body(e, statement->as.branch.else_body, &node->orelse);
+    return SCRIPT_NEXT;
+}
+
+/* ---- loops ---- */
+
+static script_flow for_python(script_evaluator *e, const script_node *node) {
+    script_list *items;
+    script_value iterable = script_expression(e, node->b);
+    if (!script_iterate(e, iterable, &items, node->b->span))
+        return SCRIPT_NEXT;
+    for (size_t i = 0; i < items->items.count && !e->stopped; i++) {
+        if (!script_enter(e, node->span))
+            return SCRIPT_LEAVE;
+        script_assign(e, node->a, items->items.items[i], node->b->span);
+        script_flow flow = script_statements(e, &node->body);
+        script_leave(e);
+        if (flow == SCRIPT_LEAVE)
+            return flow;
+        if (flow == SCRIPT_BREAK_LOOP)
+            return SCRIPT_NEXT;
+    }
+    return script_statements(e, &node->orelse);
+}
+
+static script_flow while_python(script_evaluator *e, const script_node *node) {
+    for (;;) {
+        bool truth;
+        script_value test = script_expression(e, node->a);
+        if (!script_value_truth(test, &truth)) {
+            if (!script_is_poison(test))
+                script_error(e, "T0245", node->a->span, "a plain function cannot loop on %s",
+                             script_value_name(e->arena, test));
+            return SCRIPT_NEXT;
+        }
+        if (!truth)
+            return script_statements(e, &node->orelse);
+        if (!script_enter(e, node->span))
+            return SCRIPT_LEAVE;
+        script_flow flow = script_statements(e, &node->body);
+        script_leave(e);
+        if (flow == SCRIPT_LEAVE || e->stopped)
+            return SCRIPT_LEAVE;
+        if (flow == SCRIPT_BREAK_LOOP)
+            return SCRIPT_NEXT;
+    }
+}
+
+static void while_kernel(script_evaluator *e, const script_node *node) {
+    size_t before = e->block->as.block.body.count;
+    script_value test = script_expression(e, node->a);
+    const ir_expr *condition =
+        script_is_poison(test) ? NULL : script_to_condition(e, test, node->a->span, "the condition of a while");
+    if (condition && condition->type.lanes != 1) {
+        script_error(e, "T0234", node->a->span, "the condition of a while is one truth value, not a vector");
+        condition = NULL;
+    }
+    if (e->block->as.block.body.count != before)
+        script_error(e, "T0245", node->a->span,
+                     "the condition of a while is evaluated every round: it cannot hold a reduction or a view");
+    if (node->orelse.count > 0)
+        script_not_supported(e, node->orelse.items[0]->span, "else of a loop");
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_WHILE, e->statement);
+    statement->as.while_loop.condition = condition ? condition : ir_bool(e->module, false);
+    statement->as.while_loop.body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    script_emit(e, statement);
+    base_vector_push(e->arena, &e->nest, SCRIPT_NEST_WHILE);
+    script_body(e, statement->as.while_loop.body, &node->body);
+    e->nest.count--;
+}
+
+static void jump(script_evaluator *e, const script_node *node) {
+    const char *name = node->kind == SCRIPT_BREAK ? "break" : "continue";
+    if (e->nest.count == 0) {
+        script_error(e, "T0242", node->span, "%s outside a loop", name);
+        return;
+    }
+    if (e->nest.items[e->nest.count - 1] == SCRIPT_NEST_UNROLL) {
+        base_diagnostic *d = script_error(e, "T0242", node->span, "%s inside an unrolled or vectorized loop", name);
+        base_help(e->diagnostics, d, "use T.serial(n, unroll=True)");
+        return;
+    }
+    script_emit(e, ir_stmt_create(e->module, node->kind == SCRIPT_BREAK ? IR_STMT_BREAK : IR_STMT_CONTINUE,
+                                  node->span));
+}
+
+/* ---- return, assert, raise ---- */
+
+static script_flow return_statement(script_evaluator *e, const script_node *node) {
+    script_value value = node->a ? script_expression(e, node->a) : script_none();
+    if (!is_kernel_rules(e)) {
+        if (e->scope == e->module_scope)
+            script_error(e, "T0246", node->span, "return outside a function");
+        e->result = value;
+        return SCRIPT_LEAVE;
+    }
+    int64_t zero = 1;
+    if (script_is_poison(value))
+        return SCRIPT_NEXT;
+    if (value.kind != SCRIPT_VALUE_NONE && !(script_value_integer(value, &zero) && zero == 0)) {
+        base_diagnostic *d = script_error(e, "T0246", node->span, "a kernel returns nothing");
+        base_help(e->diagnostics, d, "`return 0` or `return` ends the thread");
+        return SCRIPT_NEXT;
+    }
+    script_emit(e, ir_stmt_create(e->module, IR_STMT_RETURN, node->span));
+    return SCRIPT_NEXT;
+}
+
+/* The message of an assert: a string, or (kind, [parts]) in the older dialects. */
+static const char *assert_message(script_evaluator *e, const script_node *node) {
+    script_value v = node ? script_expression(e, node) : script_none();
+    base_builder text;
+    base_builder_start(&text, e->arena);
+    if (v.kind == SCRIPT_VALUE_TUPLE && v.as.list->items.count == 2) {
+        script_value parts = v.as.list->items.items[1];
+        script_list *list;
+        if (parts.kind == SCRIPT_VALUE_LIST && script_iterate(e, parts, &list, node->span))
+            for (size_t i = 0; i < list->items.count; i++)
+                script_value_text(list->items.items[i], false, &text);
+        else
+            script_value_text(parts, false, &text);
+    } else if (v.kind != SCRIPT_VALUE_NONE)
+        script_value_text(v, false, &text);
+    return text.data && text.size > 0 ? text.data : NULL;
+}
+
+void script_check(script_evaluator *e, script_value condition, const char *message, base_span span) {
+    bool truth;
+    if (script_is_poison(condition))
+        return;
+    if (script_value_truth(condition, &truth)) {
+        if (!truth)
+            script_error(e, "T0266", span, message ? "the assertion is false: %s" : "the assertion is false%s",
+                         message ? message : "");
+        return;
+    }
+    if (!script_need_kernel(e, span, "an assertion on run-time values"))
+        return;
+    const ir_expr *args[2] = {script_to_condition(e, condition, span, "the condition of an assertion")};
+    if (!args[0])
+        return;
+    if (message)
+        args[1] = ir_string(e->module, message);
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_EVALUATE, e->statement);
+    statement->as.evaluate.value =
+        ir_make(e->module, IR_TRAP_UNLESS, (ir_type){.kind = IR_TYPE_VOID, .lanes = 1}, args, message ? 2 : 1);
+    script_emit(e, statement);
+}
+
+static void raise_statement(script_evaluator *e, const script_node *node) {
+    const char *text = "an error was raised";
+    if (is_kernel_rules(e)) {
+        script_not_supported(e, node->span, "raise in a kernel");
+        return;
+    }
+    if (node->a && node->a->kind == SCRIPT_CALL && node->a->items.count > 0) {
+        script_value v = script_expression(e, node->a->items.items[0]);
+        if (v.kind == SCRIPT_VALUE_STRING)
+            text = v.as.string.text;
+    }
+    script_error(e, "T0267", node->span, "the script raised an error: %s", text);
+}
+
+/* ---- with, expression statements ---- */
+
+static script_flow with_statement(script_evaluator *e, const script_node *node) {
+    for (size_t i = 0; i < node->items.count; i++) {
+        const script_node *item = node->items.items[i];
+        script_value v = script_expression(e, item->a);
+        if (v.kind == SCRIPT_VALUE_LOOP || (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v)))
+            script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
+        if (item->b)
+            script_assign(e, item->b, v.kind == SCRIPT_VALUE_FRAME ? script_none() : script_poison(), item->a->span);
+    }
+    return script_statements(e, &node->body);
+}
+
+static void expression_statement(script_evaluator *e, const script_node *node) {
+    script_value v = script_expression(e, node->a);
+    switch (v.kind) {
+    case SCRIPT_VALUE_EXPR:
+        if (script_in_kernel(e) && ir_expr_has_effect(v.as.expr)) {
+            ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_EVALUATE, e->statement);
+            statement->as.evaluate.value = v.as.expr;
+            script_emit(e, statement);
+        }
+        break;
+    case SCRIPT_VALUE_LOOP: {
+        base_diagnostic *d = script_error(e, "T0240", node->span, "a loop that no for runs");
+        base_help(e->diagnostics, d, "write `for i in ...:`");
+        break;
+    }
+    case SCRIPT_VALUE_WORD:
+    case SCRIPT_VALUE_METHOD: {
+        const script_word *word = v.kind == SCRIPT_VALUE_WORD ? v.as.word : v.as.method.word;
+        base_diagnostic *d = script_error(e, "T0264", node->span, "'%s' is named, not called", word->path);
+        base_help(e->diagnostics, d, "write parentheses: %s(%s)", word->path, word->signature);
+        break;
+    }
+    default: /* docstrings, numbers, what calls return */
+        break;
+    }
+}
+
+/* ---- the dispatch ---- */
+
+static script_flow statement(script_evaluator *e, const script_node *node) {
+    switch (node->kind) {
+    case SCRIPT_EXPRESSION_STATEMENT:
+        expression_statement(e, node);
+        break;
+    case SCRIPT_ASSIGN:
+        if (node->items.count > 1 && is_kernel_rules(e)) {
+            script_not_supported(e, node->span, "a chained assignment in a kernel");
+            break;
+        } else {
+            script_value v = script_expression(e, node->a);
+            for (size_t i = 0; i < node->items.count; i++)
+                script_assign(e, node->items.items[i], v, node->a->span);
+        }
+        break;
+    case SCRIPT_ANNOTATED_ASSIGN:
+        script_annotated_assign(e, node);
+        break;
+    case SCRIPT_AUGMENTED_ASSIGN:
+        script_augmented_assign(e, node);
+        break;
+    case SCRIPT_IF:
+        return if_statement(e, node);
+    case SCRIPT_FOR:
+        if (!is_kernel_rules(e))
+            return for_python(e, node);
+        script_for_kernel(e, node);
+        break;
+    case SCRIPT_WHILE:
+        if (!is_kernel_rules(e))
+            return while_python(e, node);
+        while_kernel(e, node);
+        break;
+    case SCRIPT_WITH:
+        return with_statement(e, node);
+    case SCRIPT_BREAK:
+    case SCRIPT_CONTINUE:
+        if (!is_kernel_rules(e))
+            return node->kind == SCRIPT_BREAK ? SCRIPT_BREAK_LOOP : SCRIPT_CONTINUE_LOOP;
+        jump(e, node);
+        break;
+    case SCRIPT_PASS:
+    case SCRIPT_ERROR:
+        break;
+    case SCRIPT_RETURN:
+        return return_statement(e, node);
+    case SCRIPT_ASSERT: {
+        script_value condition = script_expression(e, node->a);
+        script_check(e, condition, assert_message(e, node->b), node->span);
+        break;
+    }
+    case SCRIPT_RAISE:
+        raise_statement(e, node);
+        return is_kernel_rules(e) ? SCRIPT_NEXT : SCRIPT_LEAVE;
+    case SCRIPT_IMPORT:
+    case SCRIPT_FROM_IMPORT:
+        script_import(e, node);
+        break;
+    case SCRIPT_FUNCTION:
+        script_define_function(e, node);
+        break;
+    case SCRIPT_CLASS:
+        script_not_supported(e, node->name_span.file ? node->name_span : node->span, "the class '%s'", node->text);
+        script_bind(e, node->text, script_poison(), SCRIPT_BIND_PLAIN, node->span);
+        break;
+    default:
+        script_not_supported(e, node->span, "%s",
+                             node->kind == SCRIPT_UNSUPPORTED && node->text ? node->text
+                                                                            : script_node_name(node->kind));
+        break;
+    }
+    return SCRIPT_NEXT;
+}
+
+script_flow script_statements(script_evaluator *e, const script_nodes *body) {
+    base_span outer = e->statement;
+    script_flow flow = SCRIPT_NEXT;
+    for (size_t i = 0; i < body->count && flow == SCRIPT_NEXT; i++) {
+        if (!script_enter(e, body->items[i]->span))
+            break;
+        /* inside a plain function the kernel's own statement stays the place of what is built */
+        if (!e->is_python || !script_in_kernel(e))
+            e->statement = body->items[i]->span;
+        flow = statement(e, body->items[i]);
+        script_leave(e);
+    }
+    e->statement = outer;
+    return flow;
+}

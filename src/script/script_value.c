@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Compile-time values: construction, names for messages, text, equality, truth. Evaluates nothing. */
+#include "script/script_value.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+script_value script_string(base_arena *arena, const char *text, size_t size) {
+    script_value v = {.kind = SCRIPT_VALUE_STRING};
+    v.as.string.text = base_arena_string(arena, text, size);
+    v.as.string.size = size;
+    return v;
+}
+
+script_value script_list_make(base_arena *arena, script_value_kind kind) {
+    return (script_value){.kind = kind, .as.list = BASE_NEW(arena, script_list)};
+}
+
+void script_list_add(base_arena *arena, script_value list, script_value item) {
+    base_vector_push(arena, &list.as.list->items, item);
+}
+
+static const char *tensor_name(base_arena *arena, const ir_tensor_type *type) {
+    base_builder b;
+    base_builder_start(&b, arena);
+    base_builder_string(&b, "a tensor of shape (");
+    for (uint32_t i = 0; i < type->rank; i++) {
+        if (i > 0)
+            base_builder_string(&b, ", ");
+        ir_expr_print(type->shape[i], &b);
+    }
+    base_builder_string(&b, type->rank == 1 ? ",) and dtype " : ") and dtype ");
+    ir_type_print(ir_type_prim(type->dtype, type->lanes), &b);
+    return b.data;
+}
+
+static const char *typed_name(base_arena *arena, const char *what, ir_type type) {
+    base_builder b;
+    base_builder_start(&b, arena);
+    base_builder_string(&b, what);
+    ir_type_print(type, &b);
+    return b.data;
+}
+
+const char *script_value_name(base_arena *arena, script_value v) {
+    static const char *const names[] = {
+        [SCRIPT_VALUE_POISON] = "something wrong",
+        [SCRIPT_VALUE_NONE] = "None",
+        [SCRIPT_VALUE_ELLIPSIS] = "...",
+        [SCRIPT_VALUE_BOOL] = "a bool",
+        [SCRIPT_VALUE_INT] = "an int",
+        [SCRIPT_VALUE_FLOAT] = "a float",
+        [SCRIPT_VALUE_STRING] = "a string",
+        [SCRIPT_VALUE_TUPLE] = "a tuple",
+        [SCRIPT_VALUE_LIST] = "a list",
+        [SCRIPT_VALUE_DICT] = "a dict",
+        [SCRIPT_VALUE_SLICE] = "a slice",
+        [SCRIPT_VALUE_RANGE] = "a range",
+        [SCRIPT_VALUE_FUNCTION] = "a function",
+        [SCRIPT_VALUE_METHOD] = "a method",
+        [SCRIPT_VALUE_NAMESPACE] = "a namespace of the dialect",
+        [SCRIPT_VALUE_MODULE] = "a module",
+        [SCRIPT_VALUE_LET_TYPE] = "a let annotation",
+        [SCRIPT_VALUE_SYMBOL] = "a size without a name",
+        [SCRIPT_VALUE_AXIS] = "a layout axis",
+        [SCRIPT_VALUE_AXIS_TERM] = "a stride on an axis",
+        [SCRIPT_VALUE_LAYOUT_SPEC] = "a layout part",
+        [SCRIPT_VALUE_LAYOUT] = "a layout",
+        [SCRIPT_VALUE_LAUNCH] = "a LaunchConfig",
+        [SCRIPT_VALUE_ATTRIBUTES] = "kernel attributes",
+        [SCRIPT_VALUE_LOOP] = "a loop",
+        [SCRIPT_VALUE_META] = "a meta variable",
+        [SCRIPT_VALUE_DECORATOR] = "a decorator",
+        [SCRIPT_VALUE_KERNEL] = "a kernel",
+        [SCRIPT_VALUE_FRAME] = "a statement",
+    };
+    switch (v.kind) {
+    case SCRIPT_VALUE_WORD:
+        return "a word of the dialect";
+    case SCRIPT_VALUE_FOREIGN:
+        return base_arena_format(arena, "%s, which is not available here", v.as.string.text);
+    case SCRIPT_VALUE_EXPR:
+        return typed_name(arena, v.as.expr->type.kind == IR_TYPE_POINTER ? "a pointer " : "a value of type ",
+                          v.as.expr->type);
+    case SCRIPT_VALUE_TENSOR:
+        return tensor_name(arena, &v.as.tensor->type);
+    case SCRIPT_VALUE_REGION:
+        return base_arena_format(arena, "a region of %s", tensor_name(arena, &v.as.region->tensor->type));
+    case SCRIPT_VALUE_TENSOR_TYPE:
+        return base_arena_format(arena, "the type of %s", tensor_name(arena, &v.as.tensor_type->type));
+    case SCRIPT_VALUE_TYPE:
+    case SCRIPT_VALUE_DTYPE:
+        return typed_name(arena, "the type ", v.as.type);
+    default:
+        return names[v.kind] ? names[v.kind] : "a value";
+    }
+}
+
+static void add_float(double value, base_builder *out) {
+    char text[64];
+    if (value != value || value - value != 0) {
+        base_builder_string(out, value != value ? "nan" : value < 0 ? "-inf" : "inf");
+        return;
+    }
+    /* shortest text that reads back, and a mark of a float as Python prints it */
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(text, sizeof(text), "%.*g", precision, value);
+        {
+            double back = 0;
+            back = strtod(text, NULL);
+            if (back == value)
+                break;
+        }
+    }
+    base_builder_string(out, text);
+    if (strpbrk(text, ".en") == NULL)
+        base_builder_string(out, ".0");
+}
+
+static bool list_text(script_value v, base_builder *out) {
+    char open = v.kind == SCRIPT_VALUE_TUPLE ? '(' : v.kind == SCRIPT_VALUE_LIST ? '[' : '{';
+    char close = v.kind == SCRIPT_VALUE_TUPLE ? ')' : v.kind == SCRIPT_VALUE_LIST ? ']' : '}';
+    base_builder_char(out, open);
+    for (size_t i = 0; i < v.as.list->items.count; i++) {
+        if (i > 0)
+            base_builder_string(out, v.kind == SCRIPT_VALUE_DICT && i % 2 == 1 ? ": " : ", ");
+        if (out->size > (1u << 20) || !script_value_text(v.as.list->items.items[i], true, out))
+            return false;
+    }
+    if (v.kind == SCRIPT_VALUE_TUPLE && v.as.list->items.count == 1)
+        base_builder_char(out, ',');
+    base_builder_char(out, close);
+    return true;
+}
+
+bool script_value_text(script_value v, bool repr, base_builder *out) {
+    switch (v.kind) {
+    case SCRIPT_VALUE_NONE:
+        base_builder_string(out, "None");
+        return true;
+    case SCRIPT_VALUE_BOOL:
+        base_builder_string(out, v.as.boolean ? "True" : "False");
+        return true;
+    case SCRIPT_VALUE_INT:
+        base_builder_format(out, v.flag ? "%llu" : "%lld", (long long)v.as.integer);
+        return true;
+    case SCRIPT_VALUE_FLOAT:
+        add_float(v.as.real, out);
+        return true;
+    case SCRIPT_VALUE_STRING:
+        if (repr)
+            base_builder_char(out, '\'');
+        base_builder_add(out, v.as.string.text, v.as.string.size);
+        if (repr)
+            base_builder_char(out, '\'');
+        return true;
+    case SCRIPT_VALUE_TYPE:
+    case SCRIPT_VALUE_DTYPE:
+        ir_type_print(v.as.type, out);
+        return true;
+    case SCRIPT_VALUE_LAYOUT:
+        layout_print(v.as.layout, out);
+        return true;
+    case SCRIPT_VALUE_AXIS:
+        base_builder_string(out, layout_axis_name(v.as.axis));
+        return true;
+    case SCRIPT_VALUE_TUPLE:
+    case SCRIPT_VALUE_LIST:
+    case SCRIPT_VALUE_DICT:
+        return list_text(v, out);
+    case SCRIPT_VALUE_EXPR:
+        /* a folded constant prints as the number it is */
+        if (v.as.expr->op == IR_INT || v.as.expr->op == IR_FLOAT) {
+            ir_expr_print(v.as.expr, out);
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+bool script_value_is_constant(script_value v) {
+    return v.kind >= SCRIPT_VALUE_NONE && v.kind <= SCRIPT_VALUE_STRING;
+}
+
+static bool number(script_value v, double *real, int64_t *integer) {
+    *integer = 0;
+    *real = 0;
+    if (v.kind == SCRIPT_VALUE_BOOL)
+        *integer = v.as.boolean;
+    else if (v.kind == SCRIPT_VALUE_INT)
+        *integer = v.as.integer;
+    else if (v.kind == SCRIPT_VALUE_FLOAT) {
+        *real = v.as.real;
+        return true;
+    } else
+        return false;
+    *real = v.flag ? (double)(uint64_t)*integer : (double)*integer;
+    return true;
+}
+
+static bool dtype_equals_text(script_value dtype, script_value text) {
+    size_t size = text.as.string.size;
+    ir_type type = dtype.as.type;
+    const char *data = text.as.string.text;
+    size_t digits = size;
+    while (digits > 0 && data[digits - 1] >= '0' && data[digits - 1] <= '9')
+        digits--;
+    unsigned lanes = 1;
+    if (digits > 0 && digits < size && size - digits < 6 && data[digits - 1] == 'x') {
+        lanes = 0;
+        for (size_t i = digits; i < size; i++)
+            lanes = lanes * 10 + (unsigned)(data[i] - '0');
+        size = digits - 1;
+    }
+    return type.kind == IR_TYPE_PRIM && type.lanes == lanes && num_dtype_find(data, size) == type.dtype;
+}
+
+static bool list_equal(script_value a, script_value b, unsigned depth) {
+    if (a.kind != b.kind || a.as.list->items.count != b.as.list->items.count || depth == 0)
+        return false;
+    for (size_t i = 0; i < a.as.list->items.count; i++)
+        if (!script_value_equal(a.as.list->items.items[i], b.as.list->items.items[i], depth - 1))
+            return false;
+    return true;
+}
+
+bool script_value_equal(script_value a, script_value b, unsigned depth) {
+    double x, y;
+    int64_t i, j;
+    if (number(a, &x, &i) && number(b, &y, &j))
+        return a.kind == SCRIPT_VALUE_FLOAT || b.kind == SCRIPT_VALUE_FLOAT ? x == y
+                                                                            : i == j && a.flag == b.flag;
+    if (a.kind == SCRIPT_VALUE_STRING && b.kind == SCRIPT_VALUE_STRING)
+        return a.as.string.size == b.as.string.size &&
+               memcmp(a.as.string.text, b.as.string.text, a.as.string.size) == 0;
+    bool a_type = a.kind == SCRIPT_VALUE_TYPE || a.kind == SCRIPT_VALUE_DTYPE;
+    bool b_type = b.kind == SCRIPT_VALUE_TYPE || b.kind == SCRIPT_VALUE_DTYPE;
+    if (a_type && b_type)
+        return ir_type_equal(a.as.type, b.as.type);
+    if (a_type && b.kind == SCRIPT_VALUE_STRING)
+        return dtype_equals_text(a, b);
+    if (b_type && a.kind == SCRIPT_VALUE_STRING)
+        return dtype_equals_text(b, a);
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case SCRIPT_VALUE_NONE:
+    case SCRIPT_VALUE_ELLIPSIS:
+        return true;
+    case SCRIPT_VALUE_TUPLE:
+    case SCRIPT_VALUE_LIST:
+    case SCRIPT_VALUE_DICT:
+        return list_equal(a, b, depth);
+    case SCRIPT_VALUE_AXIS:
+        return a.as.axis == b.as.axis;
+    case SCRIPT_VALUE_WORD:
+        return a.as.word == b.as.word;
+    case SCRIPT_VALUE_EXPR:
+        return a.as.expr == b.as.expr;
+    case SCRIPT_VALUE_TENSOR:
+        return a.as.tensor == b.as.tensor;
+    case SCRIPT_VALUE_LAYOUT:
+        return a.as.layout == b.as.layout;
+    case SCRIPT_VALUE_FUNCTION:
+        return a.as.closure == b.as.closure;
+    default:
+        return false;
+    }
+}
+
+bool script_value_truth(script_value v, bool *truth) {
+    switch (v.kind) {
+    case SCRIPT_VALUE_NONE:
+        *truth = false;
+        return true;
+    case SCRIPT_VALUE_BOOL:
+        *truth = v.as.boolean;
+        return true;
+    case SCRIPT_VALUE_INT:
+        *truth = v.as.integer != 0;
+        return true;
+    case SCRIPT_VALUE_FLOAT:
+        *truth = v.as.real != 0;
+        return true;
+    case SCRIPT_VALUE_STRING:
+        *truth = v.as.string.size != 0;
+        return true;
+    case SCRIPT_VALUE_TUPLE:
+    case SCRIPT_VALUE_LIST:
+    case SCRIPT_VALUE_DICT:
+        *truth = v.as.list->items.count != 0;
+        return true;
+    case SCRIPT_VALUE_POISON:
+    case SCRIPT_VALUE_EXPR:
+    case SCRIPT_VALUE_TENSOR:
+    case SCRIPT_VALUE_REGION:
+    case SCRIPT_VALUE_SYMBOL:
+        return false;
+    default:
+        *truth = true;
+        return true;
+    }
+}
+
+bool script_value_integer(script_value v, int64_t *value) {
+    if (v.kind == SCRIPT_VALUE_INT && !v.flag)
+        *value = v.as.integer;
+    else if (v.kind == SCRIPT_VALUE_BOOL)
+        *value = v.as.boolean;
+    else
+        return false;
+    return true;
+}
+
+script_value *script_dict_find(script_value dict, script_value key) {
+    script_list *list = dict.as.list;
+    for (size_t i = 0; i + 1 < list->items.count; i += 2)
+        if (script_value_equal(list->items.items[i], key, 20))
+            return &list->items.items[i + 1];
+    return NULL;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Compile-time values of the evaluator: what a name of a script can stand for while the IR is built.
+ * Private to script/. Knows values only: how they are computed is in script_evaluate.h and its files. */
+#ifndef TIRC_SCRIPT_SCRIPT_VALUE_H
+#define TIRC_SCRIPT_SCRIPT_VALUE_H
+#include "script/script_ast.h"
+
+typedef struct script_value script_value;
+typedef struct script_scope script_scope;
+typedef struct script_word script_word;
+typedef struct script_evaluator script_evaluator;
+
+typedef enum script_value_kind {
+    SCRIPT_VALUE_POISON, /* stands for something that was wrong and reported; silences what follows */
+    SCRIPT_VALUE_NONE,
+    SCRIPT_VALUE_ELLIPSIS,
+    SCRIPT_VALUE_BOOL,
+    SCRIPT_VALUE_INT,   /* 64 bits; flag: the value is unsigned and over INT64_MAX */
+    SCRIPT_VALUE_FLOAT, /* real */
+    SCRIPT_VALUE_STRING,
+    SCRIPT_VALUE_TUPLE,
+    SCRIPT_VALUE_LIST,
+    SCRIPT_VALUE_DICT,  /* list: key, value, key, value */
+    SCRIPT_VALUE_SLICE, /* list of three */
+    SCRIPT_VALUE_RANGE, /* list of three: start, stop, step; IR values allowed */
+    SCRIPT_VALUE_FUNCTION,
+    SCRIPT_VALUE_WORD,      /* a row of the dialect table */
+    SCRIPT_VALUE_METHOD,    /* a word with its receiver */
+    SCRIPT_VALUE_NAMESPACE, /* text: path prefix in the dialect table, "" for the root */
+    SCRIPT_VALUE_MODULE,    /* text: dotted name of a package that was imported by name */
+    SCRIPT_VALUE_FOREIGN,   /* text: a name of a package that is not available at compile time */
+    SCRIPT_VALUE_EXPR,      /* flag: an index query, which a plain assignment binds as a let */
+    SCRIPT_VALUE_TENSOR,    /* scalars too */
+    SCRIPT_VALUE_REGION,
+    SCRIPT_VALUE_TYPE,        /* a value type: dtype constructor, pointer type */
+    SCRIPT_VALUE_DTYPE,       /* what .dtype gives: compares equal to its name */
+    SCRIPT_VALUE_TENSOR_TYPE, /* Tensor(...) / Buffer(...) */
+    SCRIPT_VALUE_LET_TYPE,    /* let, let[...]; flag: a type was given */
+    SCRIPT_VALUE_SYMBOL,      /* int32() or dynamic("n"), not named yet */
+    SCRIPT_VALUE_AXIS,
+    SCRIPT_VALUE_AXIS_TERM,   /* 4 @ laneid */
+    SCRIPT_VALUE_LAYOUT_SPEC, /* S[..] + R[..] + offset */
+    SCRIPT_VALUE_LAYOUT,
+    SCRIPT_VALUE_LAUNCH,     /* LaunchConfig(...) */
+    SCRIPT_VALUE_ATTRIBUTES, /* KernelAttributes(...) */
+    SCRIPT_VALUE_LOOP,       /* serial(...), unroll(...), grid(...) */
+    SCRIPT_VALUE_META,       /* meta_var(x): a name for a compile-time value */
+    SCRIPT_VALUE_DECORATOR,
+    SCRIPT_VALUE_KERNEL, /* a decorated function */
+    SCRIPT_VALUE_FRAME   /* device_entry() or attr(): may stand in a with */
+} script_value_kind;
+
+typedef struct script_list {
+    BASE_VECTOR(script_value) items;
+} script_list;
+
+/* A plain function: its definition and where it was defined. */
+typedef struct script_closure {
+    const script_node *node; /* FUNCTION or LAMBDA */
+    script_scope *scope;
+    const char *name;
+    script_list *defaults; /* one per parameter; POISON kind marks "none" through has_default */
+    const bool *has_default;
+} script_closure;
+
+typedef struct script_region {
+    ir_tensor *tensor;
+    uint32_t count;
+    const ir_expr *const *starts, *const *extents;
+    const bool *is_range; /* the axis was written as a slice or left out */
+} script_region;
+
+/* A tensor type as written, with what the writer left open. */
+typedef struct script_tensor_type {
+    ir_tensor_type type;
+    bool has_scope, has_layout; /* has_layout: an explicit layout object, type.layout */
+    const ir_expr *pointer;     /* data= of a declaration, or NULL */
+} script_tensor_type;
+
+typedef struct script_layout_spec {
+    BASE_VECTOR(layout_iter) shard, replica;
+    int64_t offset[LAYOUT_AXIS_COUNT];
+    uint32_t offset_axes;
+} script_layout_spec;
+
+typedef struct script_loop_axis {
+    const ir_expr *start, *extent;
+} script_loop_axis;
+typedef struct script_loop {
+    ir_loop_kind kind;
+    num_dtype dtype;
+    int64_t step, factor;
+    uint32_t count;
+    script_loop_axis *axes;
+    bool is_grid;
+} script_loop;
+
+typedef struct script_launch {
+    const ir_expr *grid[3], *block[3], *cluster[3], *dynamic_smem_bytes; /* cluster[0] NULL: none */
+    bool cooperative;
+    base_span span;
+} script_launch;
+
+typedef struct script_attributes {
+    int64_t min_blocks_per_sm, max_blocks_per_cluster, max_registers;
+    bool required_block_size;
+} script_attributes;
+
+struct script_value {
+    script_value_kind kind;
+    bool flag;
+    union {
+        bool boolean;
+        int64_t integer;
+        double real;
+        struct {
+            const char *text;
+            size_t size;
+        } string;
+        script_list *list;
+        script_closure *closure;
+        const script_word *word;
+        struct {
+            const script_word *word;
+            script_value *receiver;
+        } method;
+        const ir_expr *expr;
+        ir_tensor *tensor;
+        script_region *region;
+        ir_type type; /* TYPE, DTYPE, LET_TYPE, SYMBOL */
+        script_tensor_type *tensor_type;
+        layout_axis axis;
+        struct {
+            layout_axis axis;
+            int64_t value;
+        } term;
+        script_layout_spec *spec;
+        const layout_tile *layout;
+        script_launch *launch;
+        script_attributes *attributes;
+        script_loop *loop;
+        script_value *meta;
+        ir_function *kernel;
+    } as;
+};
+
+/* ---- script_value.c ---- */
+static inline script_value script_poison(void) {
+    return (script_value){.kind = SCRIPT_VALUE_POISON};
+}
+static inline script_value script_none(void) {
+    return (script_value){.kind = SCRIPT_VALUE_NONE};
+}
+static inline script_value script_bool(bool value) {
+    return (script_value){.kind = SCRIPT_VALUE_BOOL, .as.boolean = value};
+}
+static inline script_value script_int(int64_t value) {
+    return (script_value){.kind = SCRIPT_VALUE_INT, .as.integer = value};
+}
+static inline script_value script_float(double value) {
+    return (script_value){.kind = SCRIPT_VALUE_FLOAT, .as.real = value};
+}
+static inline script_value script_expr(const ir_expr *expr) {
+    return (script_value){.kind = SCRIPT_VALUE_EXPR, .as.expr = expr};
+}
+static inline script_value script_tensor(ir_tensor *tensor) {
+    return (script_value){.kind = SCRIPT_VALUE_TENSOR, .as.tensor = tensor};
+}
+static inline script_value script_type(ir_type type) {
+    return (script_value){.kind = SCRIPT_VALUE_TYPE, .as.type = type};
+}
+static inline bool script_is_poison(script_value v) {
+    return v.kind == SCRIPT_VALUE_POISON;
+}
+script_value script_string(base_arena *arena, const char *text, size_t size);
+script_value script_list_make(base_arena *arena, script_value_kind kind); /* TUPLE, LIST, DICT ... */
+void script_list_add(base_arena *arena, script_value list, script_value item);
+/* What a person calls the value: "an int", "a tensor of shape (4, 8) and dtype float32". */
+const char *script_value_name(base_arena *arena, script_value v);
+/* Text as str() and f-strings give it; false: the value has no text. repr: quotes around strings. */
+bool script_value_text(script_value v, bool repr, base_builder *out);
+/* Python's ==, for compile-time values. */
+bool script_value_equal(script_value a, script_value b, unsigned depth);
+bool script_value_is_constant(script_value v); /* None, bool, number, string */
+/* Truth of a compile-time value; false: it has none (IR). */
+bool script_value_truth(script_value v, bool *truth);
+/* An int or bool. */
+bool script_value_integer(script_value v, int64_t *value);
+script_value *script_dict_find(script_value dict, script_value key);
+#endif
