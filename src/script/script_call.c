@@ -110,14 +110,14 @@ base_span script_argument_span(const script_call *call, const char *name) {
     return argument_at(call, name, &index) ? call->place[index] : call->span;
 }
 
-static const char *word_name(const script_word *word) {
+static const char *word_name(const script_dialect_word *word) {
     const char *name = word->path;
     if (strncmp(name, "python.", 7) == 0)
         name += 7;
     return name;
 }
 
-static void say_signature(script_evaluator *e, base_diagnostic *d, const script_word *word) {
+static void say_signature(script_evaluator *e, base_diagnostic *d, const script_dialect_word *word) {
     base_help(e->diagnostics, d, "%s(%s)", word_name(word), word->signature);
 }
 
@@ -192,7 +192,7 @@ static bool bind_word(script_evaluator *e, script_call *call, const script_argum
     return good;
 }
 
-static script_value call_word(script_evaluator *e, const script_word *word, script_value *receiver,
+static script_value call_word(script_evaluator *e, const script_dialect_word *word, script_value *receiver,
                               script_arguments *arguments, const script_node *node, base_span span,
                               base_span name_span) {
     script_call *call = BASE_NEW(e->arena, script_call);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const script_word words[] = {
+static const script_dialect_word words[] = {
 #define WORD(path, kind, signature, handler, data, summary)                                                  \
     {path, SCRIPT_WORD_##kind, signature, handler, data, summary},
 #define LATER(path, summary) {path, SCRIPT_WORD_LATER, "", NULL, 0, summary},
@@ -38,7 +38,7 @@ const char *script_word(size_t index, const char **signature, const char **summa
     return NULL;
 }
 
-const script_word *script_word_find(const char *path) {
+const script_dialect_word *script_word_find(const char *path) {
     for (size_t i = 0; i < WORD_COUNT; i++)
         if (strcmp(words[i].path, path) == 0)
             return &words[i];
@@ -58,7 +58,7 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
     int size = snprintf(path, sizeof(path), prefix[0] ? "%s.%s" : "%s%s", prefix, name);
     if (size < 0 || (size_t)size >= sizeof(path))
         return script_poison();
-    const script_word *word = strchr(name, '.') ? NULL : script_word_find(path);
+    const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_find(path);
     if (word)
         return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
     if (strcmp(path, "cuda") == 0 || (prefix[0] && is_namespace(path)))
@@ -121,7 +121,7 @@ void script_not_supported(script_evaluator *e, base_span span, const char *forma
 }
 
 /* What a word gives when it is named: itself, the value it stands for, or an error for later words. */
-script_value script_word_value(script_evaluator *e, const script_word *word, base_span span) {
+script_value script_word_value(script_evaluator *e, const script_dialect_word *word, base_span span) {
     if (word->kind == SCRIPT_WORD_LATER) {
         script_not_supported(e, span, "'%s' (%s)", word->path, word->summary);
         return script_poison();

@@ -182,7 +182,7 @@ script_value script_lookup(script_evaluator *e, const char *name, base_span span
     char path[80];
     if (strlen(name) < 60) {
         snprintf(path, sizeof(path), "python.%s", name);
-        const script_word *word = script_word_find(path);
+        const script_dialect_word *word = script_word_find(path);
         if (word)
             return script_word_value(e, word, span);
     }

@@ -3,6 +3,7 @@
  * launch, loops, statements, and the dialect table. Private to script/. Knows nothing of passes. */
 #ifndef TIRC_SCRIPT_SCRIPT_EVALUATE_H
 #define TIRC_SCRIPT_SCRIPT_EVALUATE_H
+#include "num/num.h"
 #include "script/script_value.h"
 
 /* ---- names (script_environment.c) ---- */
@@ -125,7 +126,7 @@ typedef struct script_arguments {
 } script_arguments;
 enum { SCRIPT_MAX_PARAMETERS = 24 };
 typedef struct script_call {
-    const script_word *word;
+    const script_dialect_word *word;
     base_span span;      /* of the whole call */
     base_span name_span; /* of what is called */
     const script_node *node;
@@ -202,7 +203,7 @@ ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span spa
 const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
 
 /* ---- layouts (script_layout.c) ---- */
-script_value script_layout_item(script_evaluator *e, const script_word *word, script_value index,
+script_value script_layout_item(script_evaluator *e, const script_dialect_word *word, script_value index,
                                 base_span span);
 script_value script_layout_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
                                     base_span span, bool *handled);
@@ -235,7 +236,7 @@ typedef enum script_word_kind {
     SCRIPT_WORD_SUBSCRIPT, /* S[...], R[...] */
     SCRIPT_WORD_LATER      /* known, not supported yet */
 } script_word_kind;
-struct script_word {
+struct script_dialect_word {
     const char *path; /* "alloc_shared", "cuda.cta_sync", "Tensor.view", "python.len", "math.sqrt" */
     script_word_kind kind;
     const char *signature; /* "shape, dtype=, *, scope=" ; "name=" optional, "*rest", "**rest" */
@@ -243,7 +244,7 @@ struct script_word {
     int data; /* an op or variant for handlers that serve several words */
     const char *summary;
 };
-const script_word *script_word_find(const char *path);
+const script_dialect_word *script_word_find(const char *path);
 /* The word "prefix.name", "name" for an empty prefix; a dtype; a namespace. POISON: no such word, nothing
  * reported. */
 script_value script_namespace_find(script_evaluator *e, const char *prefix, const char *name);
@@ -251,7 +252,7 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
 script_value script_unknown_word(script_evaluator *e, const char *prefix, const char *name, base_span span);
 void script_not_supported(script_evaluator *e, base_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-script_value script_word_value(script_evaluator *e, const script_word *word, base_span span);
+script_value script_word_value(script_evaluator *e, const script_dialect_word *word, base_span span);
 
 #define WORD(path, kind, signature, handler, data, summary)                                                  \
     script_value handler(script_evaluator *e, const script_call *call);

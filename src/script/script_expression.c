@@ -303,7 +303,7 @@ static script_value member(script_evaluator *e, script_value object, const char 
     if (strlen(name) > 60)
         return script_poison();
     snprintf(path, sizeof(path), "%s.%s", family, name);
-    const script_word *word = script_word_find(path);
+    const script_dialect_word *word = script_word_find(path);
     if (!word)
         return script_poison();
     *found = true;
@@ -334,7 +334,7 @@ static script_value member_table(script_evaluator *e, script_word_kind kind) {
     script_value dict_value = script_list_make(e->arena, SCRIPT_VALUE_DICT);
     const char *path;
     for (size_t i = 0; (path = script_word(i, NULL, NULL)) != NULL; i++) {
-        const script_word *word = script_word_find(path);
+        const script_dialect_word *word = script_word_find(path);
         if (strncmp(path, "Tensor.", 7) != 0 || word->kind != kind)
             continue;
         script_list_add(e->arena, dict_value, script_string(e->arena, path + 7, strlen(path + 7)));
@@ -400,7 +400,7 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
         return member_table(e, SCRIPT_WORD_PROPERTY);
     if (strlen(name) < 60) {
         snprintf(path, sizeof(path), "Tensor.%s", name);
-        const script_word *word = script_word_find(path);
+        const script_dialect_word *word = script_word_find(path);
         if (word && word->kind == SCRIPT_WORD_FUNCTION) /* unbound: the tensor is the first argument */
             return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
     }
@@ -650,7 +650,7 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
 
 static script_value integer_literal(const script_node *node) {
     script_value v = script_int(node->integer);
-    v.flag = node->integer < 0; /* digits are never negative: the value is over INT64_MAX */
+    v.flag = node->is_wide;
     return v;
 }
 

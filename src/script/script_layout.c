@@ -46,7 +46,7 @@ static void as_items(script_value *v, const script_value **items, size_t *count)
     *count = many ? v->as.list->items.count : 1;
 }
 
-script_value script_layout_item(script_evaluator *e, const script_word *word, script_value index, base_span span) {
+script_value script_layout_item(script_evaluator *e, const script_dialect_word *word, script_value index, base_span span) {
     bool is_replica = word->data == 1, has_strides = index.kind == SCRIPT_VALUE_SLICE;
     script_value shape = index, strides = script_none();
     layout_iter iters[MAX_ITERS];

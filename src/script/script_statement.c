@@ -262,7 +262,7 @@ static void expression_statement(script_evaluator *e, const script_node *node) {
     }
     case SCRIPT_VALUE_WORD:
     case SCRIPT_VALUE_METHOD: {
-        const script_word *word = v.kind == SCRIPT_VALUE_WORD ? v.as.word : v.as.method.word;
+        const script_dialect_word *word = v.kind == SCRIPT_VALUE_WORD ? v.as.word : v.as.method.word;
         base_diagnostic *d = script_error(e, "T0264", node->span, "'%s' is named, not called", word->path);
         base_help(e->diagnostics, d, "write parentheses: %s(%s)", word->path, word->signature);
         break;

@@ -293,6 +293,34 @@ script_value script_word_tensor_type(script_evaluator *e, const script_call *cal
     return type_value(e, &type);
 }
 
+/* The handle's place in the parameter list becomes the tensor's. */
+script_value script_word_match_buffer(script_evaluator *e, const script_call *call) {
+    script_tensor_type type;
+    script_value handle = call->value[0];
+    if (!script_need_kernel(e, call->span, "match_buffer"))
+        return script_poison();
+    if (!read_type(e, call, false, IR_SCOPE_GLOBAL, &type))
+        return script_poison();
+    const ir_expr *x = handle.kind == SCRIPT_VALUE_EXPR ? handle.as.expr : NULL;
+    for (size_t i = 0; i < e->function->parameters.count; i++) {
+        ir_parameter *parameter = &e->function->parameters.items[i];
+        if (!x || x->op != IR_VAR || x->at.var != parameter->var || x->type.kind != IR_TYPE_POINTER)
+            continue;
+        ir_tensor *tensor =
+            ir_tensor_create(e->module, parameter->name, &type.type, IR_TENSOR_PARAMETER, NULL, call->span);
+        base_map_set(e->unnamed, BASE_KEY(tensor), tensor);
+        script_binding *binding = script_find_local(e, parameter->name);
+        if (binding)
+            binding->value = script_expr(ir_data(e->module, tensor));
+        *parameter = (ir_parameter){.name = parameter->name, .tensor = tensor};
+        return script_tensor(tensor);
+    }
+    if (!script_is_poison(handle))
+        script_error(e, "T0205", call->place[0], "match_buffer takes a handle parameter that has no tensor yet, not %s",
+                     script_value_name(e->arena, handle));
+    return script_poison();
+}
+
 /* ---- allocation ---- */
 
 ir_type script_element_type(const ir_tensor *tensor) {

@@ -7,7 +7,7 @@
 
 typedef struct script_value script_value;
 typedef struct script_scope script_scope;
-typedef struct script_word script_word;
+typedef struct script_dialect_word script_dialect_word;
 typedef struct script_evaluator script_evaluator;
 
 typedef enum script_value_kind {
@@ -119,9 +119,9 @@ struct script_value {
         } string;
         script_list *list;
         script_closure *closure;
-        const script_word *word;
+        const script_dialect_word *word;
         struct {
-            const script_word *word;
+            const script_dialect_word *word;
             script_value *receiver;
         } method;
         const ir_expr *expr;

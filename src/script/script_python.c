@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Python's own functions that scripts use while compiling: range, len, min, int, zip, ..., methods of lists, dicts
+ * and strings, and the module math. */
+#include "script/script_evaluate.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static script_value list_of(script_list *list, script_value_kind kind) {
+    return (script_value){.kind = kind, .as.list = list};
+}
+
+/* ---- numbers and text ---- */
+
+script_value script_word_range(script_evaluator *e, const script_call *call) {
+    script_value range = script_list_make(e->arena, SCRIPT_VALUE_RANGE);
+    bool has_stop = call->given[1];
+    script_list_add(e->arena, range, has_stop ? call->value[0] : script_int(0));
+    script_list_add(e->arena, range, has_stop ? call->value[1] : call->value[0]);
+    script_list_add(e->arena, range, call->given[2] ? call->value[2] : script_int(1));
+    return range;
+}
+
+script_value script_word_len(script_evaluator *e, const script_call *call) {
+    script_value v = call->value[0];
+    script_list *list;
+    if (v.kind == SCRIPT_VALUE_STRING)
+        return script_int((int64_t)v.as.string.size);
+    if (v.kind == SCRIPT_VALUE_DICT)
+        return script_int((int64_t)v.as.list->items.count / 2);
+    return script_iterate(e, v, &list, call->span) ? script_int((int64_t)list->items.count) : script_poison();
+}
+
+/* min and max: of the arguments, or of one sequence; IR operands give an IR minimum. */
+script_value script_word_extreme(script_evaluator *e, const script_call *call) {
+    script_list *list = BASE_NEW(e->arena, script_list);
+    ir_op op = (ir_op)call->word->data;
+    if (call->rest.items.count == 1) {
+        if (!script_iterate(e, call->rest.items.items[0].value, &list, call->span))
+            return script_poison();
+    } else
+        for (size_t i = 0; i < call->rest.items.count; i++)
+            base_vector_push(e->arena, &list->items, call->rest.items.items[i].value);
+    if (list->items.count == 0) {
+        script_error(e, "T0203", call->span, "%s of nothing", op == IR_MIN ? "min" : "max");
+        return script_poison();
+    }
+    script_value best = list->items.items[0];
+    for (size_t i = 1; i < list->items.count; i++) {
+        script_value v = list->items.items[i];
+        if (script_is_ir(best) || script_is_ir(v)) {
+            const ir_expr *x, *y;
+            if (!script_promote(e, best, v, &x, &y, call->span))
+                return script_poison();
+            best = script_expr(ir_binary(e->module, op, x, y));
+            continue;
+        }
+        script_value less = op == IR_MIN ? script_compare(e, SCRIPT_OP_LT, v, best, call->span)
+                                         : script_compare(e, SCRIPT_OP_GT, v, best, call->span);
+        if (script_is_poison(less))
+            return less;
+        if (less.kind == SCRIPT_VALUE_BOOL && less.as.boolean)
+            best = v;
+    }
+    return best;
+}
+
+script_value script_word_python_int(script_evaluator *e, const script_call *call) {
+    script_value v = call->given[0] ? call->value[0] : script_int(0);
+    int64_t i;
+    if (v.kind == SCRIPT_VALUE_EXPR && ir_is_int(v.as.expr, &i))
+        return script_int(i);
+    if (v.kind == SCRIPT_VALUE_INT)
+        return v;
+    if (script_value_integer(v, &i))
+        return script_int(i);
+    if (v.kind == SCRIPT_VALUE_FLOAT) {
+        if (v.as.real > -9.2e18 && v.as.real < 9.2e18)
+            return script_int((int64_t)v.as.real);
+        script_error(e, "T0260", call->span, "this float does not fit a 64-bit integer");
+        return script_poison();
+    }
+    if (v.kind == SCRIPT_VALUE_STRING && v.as.string.size > 0 && v.as.string.size < 20 &&
+        strspn(v.as.string.text, "0123456789") == v.as.string.size)
+        return script_int(strtoll(v.as.string.text, NULL, 10));
+    script_constant_int(e, v, &i, call->span, "the argument of int");
+    return script_poison();
+}
+
+script_value script_word_python_float(script_evaluator *e, const script_call *call) {
+    script_value v = call->given[0] ? call->value[0] : script_float(0);
+    int64_t i;
+    if (v.kind == SCRIPT_VALUE_FLOAT)
+        return v;
+    if (script_value_integer(v, &i))
+        return script_float((double)i);
+    if (v.kind == SCRIPT_VALUE_STRING) {
+        char *end;
+        double value = strtod(v.as.string.text, &end);
+        if (end != v.as.string.text && *end == 0)
+            return script_float(value);
+    }
+    if (!script_is_poison(v))
+        script_error(e, "T0210", call->span, "float takes a compile-time number, not %s", script_value_name(e->arena, v));
+    return script_poison();
+}
+
+script_value script_word_python_bool(script_evaluator *e, const script_call *call) {
+    bool truth = false;
+    if (!call->given[0] || script_value_truth(call->value[0], &truth))
+        return script_bool(truth);
+    script_constant_bool(e, call->value[0], &truth, call->span, "the argument of bool");
+    return script_poison();
+}
+
+script_value script_word_python_str(script_evaluator *e, const script_call *call) {
+    base_builder text;
+    base_builder_start(&text, e->arena);
+    base_builder_string(&text, "");
+    if (call->given[0] && !script_value_text(call->value[0], false, &text)) {
+        script_error(e, "T0210", call->span, "%s has no text while compiling",
+                     script_value_name(e->arena, call->value[0]));
+        return script_poison();
+    }
+    return script_string(e->arena, text.data ? text.data : "", text.size);
+}
+
+/* ---- sequences ---- */
+
+static script_list *copy_list(script_evaluator *e, const script_list *from) {
+    script_list *list = BASE_NEW(e->arena, script_list);
+    for (size_t i = 0; i < from->items.count; i++)
+        base_vector_push(e->arena, &list->items, from->items.items[i]);
+    return list;
+}
+
+script_value script_word_sequence(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    script_value_kind kind = (script_value_kind)call->word->data;
+    if (!call->given[0])
+        return script_list_make(e->arena, kind);
+    return script_iterate(e, call->value[0], &list, call->span) ? list_of(copy_list(e, list), kind) : script_poison();
+}
+
+script_value script_word_dict(script_evaluator *e, const script_call *call) {
+    script_value dict = script_list_make(e->arena, SCRIPT_VALUE_DICT);
+    for (size_t i = 0; i < call->keywords.items.count; i++) {
+        const script_argument *item = &call->keywords.items.items[i];
+        script_list_add(e->arena, dict, script_string(e->arena, item->name, strlen(item->name)));
+        script_list_add(e->arena, dict, item->value);
+    }
+    return dict;
+}
+
+script_value script_word_reversed(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    list = copy_list(e, list);
+    for (size_t i = 0, j = list->items.count; i + 1 < j; i++) {
+        script_value v = list->items.items[i];
+        list->items.items[i] = list->items.items[--j];
+        list->items.items[j] = v;
+    }
+    return list_of(list, SCRIPT_VALUE_LIST);
+}
+
+/* Insertion sort: lists of scripts are short, and the order of equal items stays. */
+script_value script_word_sorted(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    list = copy_list(e, list);
+    for (size_t i = 1; i < list->items.count; i++) {
+        script_value v = list->items.items[i];
+        size_t j = i;
+        for (; j > 0; j--) {
+            if (!script_enter(e, call->span))
+                return script_poison();
+            script_leave(e);
+            script_value less = script_compare(e, SCRIPT_OP_LT, v, list->items.items[j - 1], call->span);
+            if (less.kind != SCRIPT_VALUE_BOOL)
+                return script_poison();
+            if (!less.as.boolean)
+                break;
+            list->items.items[j] = list->items.items[j - 1];
+        }
+        list->items.items[j] = v;
+    }
+    return list_of(list, SCRIPT_VALUE_LIST);
+}
+
+script_value script_word_enumerate(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    int64_t start = 0;
+    if ((call->given[1] && !script_constant_int(e, call->value[1], &start, call->span, "the start of enumerate")) ||
+        !script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    for (size_t i = 0; i < list->items.count; i++) {
+        script_value pair = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+        script_list_add(e->arena, pair, script_int((int64_t)((uint64_t)start + i)));
+        script_list_add(e->arena, pair, list->items.items[i]);
+        script_list_add(e->arena, result, pair);
+    }
+    return result;
+}
+
+script_value script_word_zip(script_evaluator *e, const script_call *call) {
+    size_t count = call->rest.items.count, shortest = SIZE_MAX;
+    script_list **lists = BASE_NEW_ARRAY(e->arena, script_list *, count + 1);
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    for (size_t i = 0; i < count; i++) {
+        if (!script_iterate(e, call->rest.items.items[i].value, &lists[i], call->rest.items.items[i].span))
+            return script_poison();
+        if (lists[i]->items.count < shortest)
+            shortest = lists[i]->items.count;
+    }
+    for (size_t i = 0; count > 0 && i < shortest; i++) {
+        script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+        for (size_t j = 0; j < count; j++)
+            script_list_add(e->arena, tuple, lists[j]->items.items[i]);
+        script_list_add(e->arena, result, tuple);
+    }
+    return result;
+}
+
+static script_value fold_list(script_evaluator *e, script_value v, script_operator op, script_value start,
+                              base_span span) {
+    script_list *list;
+    if (!script_iterate(e, v, &list, span))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count && !script_is_poison(start); i++)
+        start = script_binary(e, op, start, list->items.items[i], span);
+    return start;
+}
+
+script_value script_word_sum(script_evaluator *e, const script_call *call) {
+    return fold_list(e, call->value[0], SCRIPT_OP_ADD, call->given[1] ? call->value[1] : script_int(0), call->span);
+}
+
+script_value script_word_math_prod(script_evaluator *e, const script_call *call) {
+    return fold_list(e, call->value[0], SCRIPT_OP_MUL, script_int(1), call->span);
+}
+
+script_value script_word_any_all(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    bool all = call->word->data == 1, truth;
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count; i++) {
+        if (!script_value_truth(list->items.items[i], &truth)) {
+            script_constant_bool(e, list->items.items[i], &truth, call->span, "an item");
+            return script_poison();
+        }
+        if (truth != all)
+            return script_bool(!all);
+    }
+    return script_bool(all);
+}
+
+static bool is_instance(script_value v, script_value kind, bool *known) {
+    static const struct {
+        const char *name;
+        script_value_kind kind;
+    } kinds[] = {{"python.int", SCRIPT_VALUE_INT},     {"python.float", SCRIPT_VALUE_FLOAT},
+                 {"python.bool", SCRIPT_VALUE_BOOL},   {"python.str", SCRIPT_VALUE_STRING},
+                 {"python.list", SCRIPT_VALUE_LIST},   {"python.tuple", SCRIPT_VALUE_TUPLE},
+                 {"python.dict", SCRIPT_VALUE_DICT},   {"TileLayout", SCRIPT_VALUE_LAYOUT},
+                 {"Tensor", SCRIPT_VALUE_TENSOR},      {"Buffer", SCRIPT_VALUE_TENSOR}};
+    if (kind.kind == SCRIPT_VALUE_TUPLE) {
+        for (size_t i = 0; i < kind.as.list->items.count; i++)
+            if (kind.as.list->items.items[i].kind != SCRIPT_VALUE_TUPLE &&
+                is_instance(v, kind.as.list->items.items[i], known))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kind.kind == SCRIPT_VALUE_WORD && strcmp(kind.as.word->path, kinds[i].name) == 0)
+            return v.kind == kinds[i].kind || (kinds[i].kind == SCRIPT_VALUE_INT && v.kind == SCRIPT_VALUE_BOOL);
+    *known = false;
+    return false;
+}
+
+script_value script_word_isinstance(script_evaluator *e, const script_call *call) {
+    bool known = true, result = is_instance(call->value[0], call->value[1], &known);
+    if (!known && !result) {
+        script_not_supported(e, call->place[1], "isinstance with %s", script_value_name(e->arena, call->value[1]));
+        return script_poison();
+    }
+    return script_bool(result);
+}
+
+/* ---- methods ---- */
+
+script_value script_word_list_append(script_evaluator *e, const script_call *call) {
+    script_list *more;
+    if (call->word->data == 0) {
+        script_list_add(e->arena, call->receiver, call->value[0]);
+        return script_none();
+    }
+    if (!script_iterate(e, call->value[0], &more, call->span))
+        return script_poison();
+    size_t count = more->items.count; /* extending a list by itself reads the items from before */
+    for (size_t i = 0; i < count; i++)
+        script_list_add(e->arena, call->receiver, more->items.items[i]);
+    return script_none();
+}
+
+script_value script_word_dict_get(script_evaluator *e, const script_call *call) {
+    (void)e;
+    script_value *found = script_dict_find(call->receiver, call->value[0]);
+    return found ? *found : call->given[1] ? call->value[1] : script_none();
+}
+
+script_value script_word_dict_items(script_evaluator *e, const script_call *call) {
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    const script_list *list = call->receiver.as.list;
+    for (size_t i = 0; i + 1 < list->items.count; i += 2) {
+        script_value pair = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+        script_list_add(e->arena, pair, list->items.items[i]);
+        script_list_add(e->arena, pair, list->items.items[i + 1]);
+        script_list_add(e->arena, result,
+                        call->word->data == 2 ? pair : list->items.items[i + (size_t)call->word->data]);
+    }
+    return result;
+}
+
+script_value script_word_str_test(script_evaluator *e, const script_call *call) {
+    const char *part;
+    if (!script_constant_string(e, call->value[0], &part, call->span, "the argument"))
+        return script_poison();
+    size_t size = call->value[0].as.string.size, whole = call->receiver.as.string.size;
+    const char *text = call->receiver.as.string.text;
+    return script_bool(size <= whole && memcmp(call->word->data ? text + whole - size : text, part, size) == 0);
+}
+
+script_value script_word_str_join(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    base_builder text;
+    base_builder_start(&text, e->arena);
+    base_builder_string(&text, "");
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count; i++) {
+        if (list->items.items[i].kind != SCRIPT_VALUE_STRING) {
+            script_error(e, "T0262", call->span, "join takes strings, not %s",
+                         script_value_name(e->arena, list->items.items[i]));
+            return script_poison();
+        }
+        if (i > 0)
+            base_builder_add(&text, call->receiver.as.string.text, call->receiver.as.string.size);
+        base_builder_add(&text, list->items.items[i].as.string.text, list->items.items[i].as.string.size);
+    }
+    return script_string(e->arena, text.data ? text.data : "", text.size);
+}
+
+/* ---- math ---- */
+
+script_value script_word_math_constant(script_evaluator *e, const script_call *call) {
+    (void)e;
+    static const double values[] = {3.141592653589793, 2.718281828459045};
+    int which = call->word->data;
+    return script_float(which < 2 ? values[which] : which == 2 ? (double)INFINITY : (double)NAN);
+}
+
+script_value script_word_math_gcd(script_evaluator *e, const script_call *call) {
+    int64_t result = call->word->data == 1 ? 1 : 0;
+    for (size_t i = 0; i < call->rest.items.count; i++) {
+        int64_t v;
+        const script_argument *item = &call->rest.items.items[i];
+        if (!script_constant_int(e, item->value, &v, item->span, "an argument of gcd and lcm"))
+            return script_poison();
+        if (v == INT64_MIN) {
+            script_error(e, "T0260", item->span, "this number has no divisor of 64 bits");
+            return script_poison();
+        }
+        int64_t a = result < 0 ? -result : result, b = v < 0 ? -v : v, x = a, y = b;
+        while (y != 0) {
+            int64_t rest = x % y;
+            x = y;
+            y = rest;
+        }
+        if (call->word->data == 0)
+            result = x;
+        else if (x == 0)
+            result = 0;
+        else if (__builtin_mul_overflow(a / x, b, &result)) {
+            script_error(e, "T0260", call->span, "the least common multiple does not fit 64 bits");
+            return script_poison();
+        }
+    }
+    return script_int(result);
+}
+
+static bool real_argument(script_evaluator *e, const script_call *call, size_t index, double *value) {
+    int64_t i;
+    script_value v = call->value[index];
+    if (v.kind == SCRIPT_VALUE_FLOAT)
+        *value = v.as.real;
+    else if (script_value_integer(v, &i))
+        *value = (double)i;
+    else {
+        base_diagnostic *d = script_error(e, "T0210", call->place[index], "%s takes compile-time numbers, not %s",
+                                          call->word->path, script_value_name(e->arena, v));
+        if (script_is_ir(v))
+            base_help(e->diagnostics, d, "inside a kernel use the dialect's own: T.exp, T.sqrt, ...");
+        return false;
+    }
+    return true;
+}
+
+script_value script_word_math_integer(script_evaluator *e, const script_call *call) {
+    double x;
+    int64_t i;
+    int which = call->word->data;
+    if (script_value_integer(call->value[0], &i) && which != 0)
+        return script_int(i);
+    if (!real_argument(e, call, 0, &x))
+        return script_poison();
+    if (which == 0 && (!script_value_integer(call->value[0], &i) || i < 0)) {
+        script_error(e, "T0262", call->span, "isqrt takes an integer that is not negative");
+        return script_poison();
+    }
+    double result = which == 0 ? floor(sqrt(x)) : which == 1 ? ceil(x) : which == 2 ? floor(x) : trunc(x);
+    if (!(result > -9.2e18 && result < 9.2e18)) {
+        script_error(e, "T0260", call->span, "the result does not fit a 64-bit integer");
+        return script_poison();
+    }
+    int64_t root = (int64_t)result;
+    while (which == 0 && root > 0 && root > i / root)
+        root--;
+    while (which == 0 && (root + 1) <= i / (root + 1))
+        root++;
+    return script_int(root);
+}
+
+script_value script_word_math_real(script_evaluator *e, const script_call *call) {
+    double x, y = 0;
+    int which = call->word->data;
+    if (!real_argument(e, call, 0, &x) || (call->given[1] && call->count > 1 && !real_argument(e, call, 1, &y)))
+        return script_poison();
+    if ((which == 0 && x < 0) || ((which == 2 || which == 3 || which == 4) && !(x > 0)) ||
+        (which == 2 && call->given[1] && (!(y > 0) || y == 1))) {
+        script_error(e, "T0262", call->span, "%s is not defined there", call->word->path);
+        return script_poison();
+    }
+    switch (which) {
+    case 0:
+        return script_float(sqrt(x));
+    case 1:
+        return script_float(exp(x));
+    case 2:
+        return script_float(call->given[1] ? log(x) / log(y) : log(x));
+    case 3:
+        return script_float(log2(x));
+    case 4:
+        return script_float(log10(x));
+    case 5:
+        return script_float(sin(x));
+    case 6:
+        return script_float(cos(x));
+    case 7:
+        return script_float(tan(x));
+    case 8:
+        return script_float(tanh(x));
+    case 9:
+        return script_float(fabs(x));
+    default:
+        return script_float(pow(x, y));
+    }
+}
