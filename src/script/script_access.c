@@ -19,9 +19,10 @@ static bool is_addressable(script_evaluator *e, const ir_tensor *tensor, base_sp
     }
     if (!tensor->type.layout || !layout_has_thread_axis(tensor->type.layout))
         return true;
-    base_diagnostic *d = script_error(e, "T0217", span, "'%s' is distributed over threads: it has no element here",
-                                      tensor->name);
-    base_help(e->diagnostics, d, "index this thread's slots: %s.view(slots, layout=\"default\")[...]", tensor->name);
+    base_diagnostic *d = script_error(
+        e, "T0217", span, "'%s' is distributed over threads: it has no element here", tensor->name);
+    base_help(e->diagnostics, d, "index this thread's slots: %s.view(slots, layout=\"default\")[...]",
+              tensor->name);
     return false;
 }
 
@@ -47,13 +48,15 @@ static bool read_slice(script_evaluator *e, const ir_tensor *tensor, uint32_t ax
     script_value *part = slice.as.list->items.items;
     int64_t step = 1, extent;
     const ir_expr *stop;
-    out->start = part[0].kind == SCRIPT_VALUE_NONE ? ir_int(e->module, NUM_DTYPE_I32, 0)
-                                                   : script_to_index(e, part[0], span, "the start of a slice");
+    out->start = part[0].kind == SCRIPT_VALUE_NONE
+                     ? ir_int(e->module, NUM_DTYPE_I32, 0)
+                     : script_to_index(e, part[0], span, "the start of a slice");
     if (part[1].kind == SCRIPT_VALUE_NONE)
         stop = axis < tensor->type.rank ? tensor->type.shape[axis] : NULL;
     else
         stop = script_to_index(e, part[1], span, "the end of a slice");
-    if (part[2].kind != SCRIPT_VALUE_NONE && !script_constant_int(e, part[2], &step, span, "the step of a slice"))
+    if (part[2].kind != SCRIPT_VALUE_NONE &&
+        !script_constant_int(e, part[2], &step, span, "the step of a slice"))
         return false;
     const ir_expr *a, *b;
     if (!out->start || !stop || !script_promote(e, script_expr(stop), script_expr(out->start), &a, &b, span))
@@ -69,7 +72,8 @@ static bool read_slice(script_evaluator *e, const ir_tensor *tensor, uint32_t ax
     }
     extent = (extent + step - 1) / step;
     if (extent < 2 || extent > 64) {
-        script_error(e, "T0234", span, "a strided slice is a vector of 2 to 64 lanes, not %lld", (long long)extent);
+        script_error(e, "T0234", span, "a strided slice is a vector of 2 to 64 lanes, not %lld",
+                     (long long)extent);
         return false;
     }
     out->start = ramp(e, out->start, step, extent);
@@ -78,8 +82,8 @@ static bool read_slice(script_evaluator *e, const ir_tensor *tensor, uint32_t ax
     return true;
 }
 
-static bool read_axis(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, script_value v, base_span span,
-                      axis_index *out) {
+static bool read_axis(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, script_value v,
+                      base_span span, axis_index *out) {
     int64_t constant;
     *out = (axis_index){NULL, NULL, false};
     if (v.kind == SCRIPT_VALUE_SLICE)
@@ -126,7 +130,8 @@ bool script_indices(script_evaluator *e, ir_tensor *tensor, script_value index, 
         ranges[i] = axis.is_range;
         any |= axis.is_range;
         if (axis.start->type.lanes > 1 && i + 1 != rank) {
-            script_error(e, "T0234", span, "a vector index of '%s' stands on axis %u; only the last axis takes one",
+            script_error(e, "T0234", span,
+                         "a vector index of '%s' stands on axis %u; only the last axis takes one",
                          tensor->name, i);
             good = false;
         }
@@ -152,8 +157,10 @@ bool script_region_indices(script_evaluator *e, script_region *region, base_span
     for (uint32_t i = 0; i < last; i++)
         good &= !region->is_range[i];
     if (!good) {
-        base_diagnostic *d = script_error(e, "T0215", span, "a region of '%s' is not a value", region->tensor->name);
-        base_help(e->diagnostics, d, "give every axis an index; a vector is a constant slice of the last axis only");
+        base_diagnostic *d =
+            script_error(e, "T0215", span, "a region of '%s' is not a value", region->tensor->name);
+        base_help(e->diagnostics, d,
+                  "give every axis an index; a vector is a constant slice of the last axis only");
         return false;
     }
     const ir_expr **list = BASE_NEW_ARRAY(e->arena, const ir_expr *, region->count);
@@ -186,12 +193,14 @@ script_value script_tensor_item(script_evaluator *e, ir_tensor *tensor, script_v
 
 /* ---- stores ---- */
 
-static void warn_precision(script_evaluator *e, const ir_tensor *tensor, ir_type from, ir_type to, base_span span) {
-    base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0235", span,
-                                     "kernel '%s' stores %s into '%s' of %s: the value is truncated toward zero",
-                                     e->function->name, script_type_name(e, from), tensor->name,
-                                     script_type_name(e, to));
-    base_help(e->diagnostics, d, "write T.cast(value, \"%s\") if this is meant", num_dtype_name((num_dtype)to.dtype));
+static void warn_precision(script_evaluator *e, const ir_tensor *tensor, ir_type from, ir_type to,
+                           base_span span) {
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0235", span,
+                    "kernel '%s' stores %s into '%s' of %s: the value is truncated toward zero",
+                    e->function->name, script_type_name(e, from), tensor->name, script_type_name(e, to));
+    base_help(e->diagnostics, d, "write T.cast(value, \"%s\") if this is meant",
+              num_dtype_name((num_dtype)to.dtype));
 }
 
 void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
@@ -211,8 +220,9 @@ void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *
         is_float = ir_type_is_float(from);
         value = script_expr(x);
         if (from.kind == IR_TYPE_PRIM && from.lanes != 1 && from.lanes != lanes) {
-            script_error(e, "T0234", target_span, "a value of %u lanes into %u lanes of '%s' (%u per element)",
-                         (unsigned)from.lanes, lanes, tensor->name, (unsigned)tensor->type.lanes);
+            script_error(e, "T0234", target_span,
+                         "a value of %u lanes into %u lanes of '%s' (%u per element)", (unsigned)from.lanes,
+                         lanes, tensor->name, (unsigned)tensor->type.lanes);
             return;
         }
     }

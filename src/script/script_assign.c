@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Assignments: the rules of language.md 2.7 inside a kernel (scalars, lets, pointers, names for tensors), Python's
- * own rules outside and in plain functions. */
+ * Assignments: the rules of language.md 2.7 inside a kernel (scalars, lets, pointers, names for tensors),
+ * Python's own rules outside and in plain functions. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@ static bool is_kernel_rules(const script_evaluator *e) {
 
 /* ---- what may not be assigned ---- */
 
-static bool refuse_immutable(script_evaluator *e, const script_binding *old, base_span span, bool is_augmented) {
+static bool refuse_immutable(script_evaluator *e, const script_binding *old, base_span span,
+                             bool is_augmented) {
     const char *code, *what, *help;
     switch (old->kind) {
     case SCRIPT_BIND_LET:
@@ -108,9 +109,9 @@ static void bind_symbol(script_evaluator *e, const script_node *target, script_v
                         const script_binding *old) {
     if (old && old->kind == SCRIPT_BIND_PARAMETER && old->value.kind == SCRIPT_VALUE_EXPR) {
         if (!ir_type_equal(old->value.as.expr->type, value.as.type)) {
-            base_diagnostic *d = script_error(e, "T0233", target->span, "'%s' is %s here and %s as a parameter",
-                                              target->text, script_type_name(e, value.as.type),
-                                              script_type_name(e, old->value.as.expr->type));
+            base_diagnostic *d = script_error(
+                e, "T0233", target->span, "'%s' is %s here and %s as a parameter", target->text,
+                script_type_name(e, value.as.type), script_type_name(e, old->value.as.expr->type));
             base_note(e->diagnostics, d, old->span, "the parameter is here");
         }
         return;
@@ -121,7 +122,8 @@ static void bind_symbol(script_evaluator *e, const script_node *target, script_v
 }
 
 static void assign_name_python(script_evaluator *e, const script_node *target, script_value value) {
-    if (e->scope == e->module_scope && base_map_get(e->defined, BASE_KEY(base_name_of(e->names, target->text)))) {
+    if (e->scope == e->module_scope &&
+        base_map_get(e->defined, BASE_KEY(base_name_of(e->names, target->text)))) {
         return; /* -D decides */
     }
     if (value.kind == SCRIPT_VALUE_META)
@@ -134,7 +136,8 @@ static void assign_name_python(script_evaluator *e, const script_node *target, s
     script_bind(e, target->text, value, SCRIPT_BIND_PLAIN, target->span);
 }
 
-static void bind_expr(script_evaluator *e, const script_node *target, script_value value, base_span value_span) {
+static void bind_expr(script_evaluator *e, const script_node *target, script_value value,
+                      base_span value_span) {
     const ir_expr *x = value.as.expr;
     const char *name = target->text;
     if (x->type.kind == IR_TYPE_POINTER) {
@@ -152,7 +155,8 @@ static void bind_expr(script_evaluator *e, const script_node *target, script_val
     }
 }
 
-static void assign_name(script_evaluator *e, const script_node *target, script_value value, base_span value_span) {
+static void assign_name(script_evaluator *e, const script_node *target, script_value value,
+                        base_span value_span) {
     const char *name = target->text;
     script_binding *old = script_find_local(e, name);
     if (value.kind == SCRIPT_VALUE_SYMBOL) {
@@ -200,7 +204,8 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
 
 /* ---- other targets ---- */
 
-static void assign_item(script_evaluator *e, const script_node *target, script_value value, base_span value_span) {
+static void assign_item(script_evaluator *e, const script_node *target, script_value value,
+                        base_span value_span) {
     script_value object = script_expression(e, target->a);
     script_value index = script_subscript_index(e, target->b);
     if (script_is_poison(object) || script_is_poison(index) || script_is_poison(value))
@@ -232,13 +237,14 @@ static void assign_item(script_evaluator *e, const script_node *target, script_v
         if (!script_constant_int(e, index, &i, target->b->span, "the index of a list"))
             return;
         if (i < -count || i >= count)
-            script_error(e, "T0263", target->b->span, "index %lld is outside a list of %lld items", (long long)i,
-                         (long long)count);
+            script_error(e, "T0263", target->b->span, "index %lld is outside a list of %lld items",
+                         (long long)i, (long long)count);
         else
             object.as.list->items.items[i < 0 ? i + count : i] = value;
         return;
     }
-    script_error(e, "T0262", target->span, "the items of %s cannot be assigned", script_value_name(e->arena, object));
+    script_error(e, "T0262", target->span, "the items of %s cannot be assigned",
+                 script_value_name(e->arena, object));
 }
 
 static bool has_duplicate(script_evaluator *e, const script_node *target) {
@@ -261,12 +267,14 @@ static void settle_values(script_evaluator *e, script_list *values, base_span sp
         if (v->kind == SCRIPT_VALUE_TENSOR && v->as.tensor->is_scalar &&
             !base_map_get(e->unnamed, BASE_KEY(v->as.tensor)))
             *v = script_expr(script_load_single(e, v->as.tensor));
-        if (v->kind == SCRIPT_VALUE_EXPR && v->as.expr->type.kind == IR_TYPE_PRIM && ir_expr_reads(v->as.expr))
+        if (v->kind == SCRIPT_VALUE_EXPR && v->as.expr->type.kind == IR_TYPE_PRIM &&
+            ir_expr_reads(v->as.expr))
             *v = script_make_let(e, v->as.expr, span);
     }
 }
 
-static void assign_tuple(script_evaluator *e, const script_node *target, script_value value, base_span value_span) {
+static void assign_tuple(script_evaluator *e, const script_node *target, script_value value,
+                         base_span value_span) {
     script_list *given, *values = BASE_NEW(e->arena, script_list);
     size_t count = target->items.count, star = count;
     if (script_is_poison(value)) { /* the names still exist, and say nothing more */
@@ -281,8 +289,8 @@ static void assign_tuple(script_evaluator *e, const script_node *target, script_
             star = i;
     size_t have = given->items.count;
     if (star == count ? have != count : have + 1 < count) {
-        script_error(e, "T0229", target->span, "%zu target%s for %zu value%s", count, count == 1 ? "" : "s", have,
-                     have == 1 ? "" : "s");
+        script_error(e, "T0229", target->span, "%zu target%s for %zu value%s", count, count == 1 ? "" : "s",
+                     have, have == 1 ? "" : "s");
         return;
     }
     for (size_t i = 0; i < have; i++)
@@ -338,7 +346,8 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
 
 /* ---- name: annotation = value ---- */
 
-static void annotated_let(script_evaluator *e, const script_node *node, script_value annotation, script_value value) {
+static void annotated_let(script_evaluator *e, const script_node *node, script_value annotation,
+                          script_value value) {
     const char *name = node->a->text;
     base_span span = node->a->span;
     script_binding_kind kind = SCRIPT_BIND_LET;
@@ -364,10 +373,12 @@ static void annotated_let(script_evaluator *e, const script_node *node, script_v
         x = annotation.flag && !pointer ? script_to_type(e, value, annotation.as.type, node->c->span)
                                         : script_to_expr(e, value, node->c->span);
         if (x && pointer && x->type.kind != IR_TYPE_POINTER) {
-            script_error(e, "T0233", node->c->span, "a pointer was expected, not %s", script_type_name(e, x->type));
+            script_error(e, "T0233", node->c->span, "a pointer was expected, not %s",
+                         script_type_name(e, x->type));
             x = NULL;
         }
-        if (x && pointer && annotation.as.type.dtype != NUM_DTYPE_NONE && !ir_type_equal(x->type, annotation.as.type)) {
+        if (x && pointer && annotation.as.type.dtype != NUM_DTYPE_NONE &&
+            !ir_type_equal(x->type, annotation.as.type)) {
             ir_type type = ir_type_pointer((num_dtype)annotation.as.type.dtype, annotation.as.type.lanes,
                                            (ir_scope)x->type.scope);
             x = ir_make(e->module, IR_REINTERPRET, type, &x, 1);
@@ -430,7 +441,8 @@ void script_annotated_assign(script_evaluator *e, const script_node *node) {
         annotated_let(e, node, annotation, value);
         return;
     }
-    if (annotation.kind == SCRIPT_VALUE_TENSOR_TYPE && annotation.as.tensor_type->type.scope == IR_SCOPE_LOCAL) {
+    if (annotation.kind == SCRIPT_VALUE_TENSOR_TYPE &&
+        annotation.as.tensor_type->type.scope == IR_SCOPE_LOCAL) {
         annotated_array(e, node, annotation.as.tensor_type);
         return;
     }

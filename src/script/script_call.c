@@ -93,7 +93,8 @@ static const script_value *argument_at(const script_call *call, const char *name
     signature s;
     parse_signature(call->word->signature, &s);
     for (size_t i = 0; i < s.count; i++)
-        if (strlen(name) == s.parameters[i].size && memcmp(name, s.parameters[i].name, s.parameters[i].size) == 0) {
+        if (strlen(name) == s.parameters[i].size &&
+            memcmp(name, s.parameters[i].name, s.parameters[i].size) == 0) {
             *index = i;
             return call->given[i] && call->value[i].kind != SCRIPT_VALUE_NONE ? &call->value[i] : NULL;
         }
@@ -173,9 +174,9 @@ static bool bind_word(script_evaluator *e, script_call *call, const script_argum
         } else if (s.has_rest) {
             base_vector_push(e->arena, &call->rest.items, *argument);
         } else {
-            base_diagnostic *d = script_error(e, "T0203", argument->span,
-                                              "%s takes %zu positional argument%s", word_name(call->word),
-                                              positional, positional == 1 ? "" : "s");
+            base_diagnostic *d =
+                script_error(e, "T0203", argument->span, "%s takes %zu positional argument%s",
+                             word_name(call->word), positional, positional == 1 ? "" : "s");
             say_signature(e, d, call->word);
             return false;
         }
@@ -266,14 +267,16 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
     case SCRIPT_VALUE_WORD:
         return call_word(e, callee.as.word, NULL, arguments, node, span, name_span);
     case SCRIPT_VALUE_METHOD:
-        return call_word(e, callee.as.method.word, callee.as.method.receiver, arguments, node, span, name_span);
+        return call_word(e, callee.as.method.word, callee.as.method.receiver, arguments, node, span,
+                         name_span);
     case SCRIPT_VALUE_FUNCTION:
         return script_call_closure(e, callee.as.closure, arguments, span);
     case SCRIPT_VALUE_TYPE:
         return call_type(e, callee, arguments, span);
     case SCRIPT_VALUE_FOREIGN:
     case SCRIPT_VALUE_MODULE:
-        script_error(e, "T0265", name_span, "%s is not available while compiling: tirc runs no Python packages",
+        script_error(e, "T0265", name_span,
+                     "%s is not available while compiling: tirc runs no Python packages",
                      callee.as.string.text);
         return script_poison();
     case SCRIPT_VALUE_KERNEL:
@@ -299,7 +302,8 @@ static bool give_parameter(script_evaluator *e, script_closure *closure, size_t 
                 continue;
             used[i] = true;
             if (!star)
-                script_list_add(e->arena, rest, script_string(e->arena, argument->name, strlen(argument->name)));
+                script_list_add(e->arena, rest,
+                                script_string(e->arena, argument->name, strlen(argument->name)));
             script_list_add(e->arena, rest, argument->value);
         }
         if (p->text && p->text[0])
@@ -316,7 +320,8 @@ static bool give_parameter(script_evaluator *e, script_closure *closure, size_t 
         }
     }
     for (size_t i = 0; i < arguments->items.count; i++) {
-        if (used[i] || !arguments->items.items[i].name || strcmp(arguments->items.items[i].name, p->text) != 0)
+        if (used[i] || !arguments->items.items[i].name ||
+            strcmp(arguments->items.items[i].name, p->text) != 0)
             continue;
         used[i] = true;
         script_bind(e, p->text, arguments->items.items[i].value, SCRIPT_BIND_PLAIN, p->span);
@@ -347,7 +352,8 @@ static bool bind_closure(script_evaluator *e, script_closure *closure, const scr
         const script_argument *argument = &arguments->items.items[i];
         base_diagnostic *d =
             argument->name
-                ? script_error(e, "T0204", argument->span, "%s takes no argument '%s'", closure->name, argument->name)
+                ? script_error(e, "T0204", argument->span, "%s takes no argument '%s'", closure->name,
+                               argument->name)
                 : script_error(e, "T0203", argument->span, "too many arguments for %s", closure->name);
         base_note(e->diagnostics, d, closure->node->span, "%s is defined here", closure->name);
         good = false;

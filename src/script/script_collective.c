@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words with effects between threads: barriers, shuffles, votes, reductions over a warp, atomics, printing, traps. */
+ * Words with effects between threads: barriers, shuffles, votes, reductions over a warp, atomics, printing,
+ * traps. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
 static const ir_type void_type = {.kind = IR_TYPE_VOID, .lanes = 1};
 
-static script_value make(script_evaluator *e, ir_op op, ir_type type, const ir_expr *const *args, uint32_t count) {
+static script_value make(script_evaluator *e, ir_op op, ir_type type, const ir_expr *const *args,
+                         uint32_t count) {
     return script_expr(ir_make(e->module, op, type, args, count));
 }
 
@@ -91,7 +93,8 @@ static bool is_printable(ir_type type) {
         return true;
     if (type.kind != IR_TYPE_PRIM || type.lanes != 1)
         return false;
-    return type.dtype == NUM_DTYPE_F32 || type.dtype == NUM_DTYPE_F64 || !num_dtype_is_float((num_dtype)type.dtype);
+    return type.dtype == NUM_DTYPE_F32 || type.dtype == NUM_DTYPE_F64 ||
+           !num_dtype_is_float((num_dtype)type.dtype);
 }
 
 script_value script_word_printf(script_evaluator *e, const script_call *call) {
@@ -152,7 +155,8 @@ static bool is_shuffled(script_evaluator *e, const script_call *call, size_t ind
 
 script_value script_word_shuffle(script_evaluator *e, const script_call *call) {
     const ir_expr *args[4];
-    const script_value *width = script_argument_of(call, "width"), *warp = script_argument_of(call, "warp_size");
+    const script_value *width = script_argument_of(call, "width"),
+                       *warp = script_argument_of(call, "warp_size");
     int64_t constant = 32, warp_size;
     if (!script_need_kernel(e, call->span, call->word->path))
         return script_poison();
@@ -163,7 +167,8 @@ script_value script_word_shuffle(script_evaluator *e, const script_call *call) {
         return script_poison();
     if (width && !check_width(e, *width, script_argument_span(call, "width"), &constant))
         return script_poison();
-    if (warp && (!script_constant_int(e, *warp, &warp_size, script_argument_span(call, "warp_size"), "the warp size") ||
+    if (warp && (!script_constant_int(e, *warp, &warp_size, script_argument_span(call, "warp_size"),
+                                      "the warp size") ||
                  warp_size != 32)) {
         script_error(e, "T0248", script_argument_span(call, "warp_size"), "a warp has 32 lanes");
         return script_poison();
@@ -234,15 +239,16 @@ script_value script_word_warp_reduce(script_evaluator *e, const script_call *cal
 /* ---- atomics ---- */
 
 static const ir_expr *atomic_pointer(script_evaluator *e, const script_call *call, ir_type *element) {
-    const ir_expr *pointer = script_to_pointer(e, call->value[0], call->place[0], "the first argument of an atomic");
+    const ir_expr *pointer =
+        script_to_pointer(e, call->value[0], call->place[0], "the first argument of an atomic");
     if (!pointer || !script_need_kernel(e, call->span, call->word->path))
         return NULL;
     num_dtype dtype = (num_dtype)pointer->type.dtype;
     unsigned bits = dtype == NUM_DTYPE_NONE ? 0 : num_dtype_bits(dtype) * pointer->type.lanes;
     bool half = call->word->data == IR_ATOMIC_ADD && (dtype == NUM_DTYPE_F16 || dtype == NUM_DTYPE_BF16);
     if (pointer->type.lanes != 1 || (bits != 32 && bits != 64 && !half)) {
-        script_error(e, "T0249", call->place[0], "%s works on elements of 32 or 64 bits, not on %s", call->word->path,
-                     script_type_name(e, pointer->type));
+        script_error(e, "T0249", call->place[0], "%s works on elements of 32 or 64 bits, not on %s",
+                     call->word->path, script_type_name(e, pointer->type));
         return NULL;
     }
     if (pointer->type.scope == IR_SCOPE_LOCAL) {

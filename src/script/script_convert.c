@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compile-time values to IR values: literals take a type, casts, dtypes by name, constants where constants are
- * needed, promotion of two operands (language.md 2.9). Knows no operator. */
+ * Compile-time values to IR values: literals take a type, casts, dtypes by name, constants where constants
+ * are needed, promotion of two operands (language.md 2.9). Knows no operator. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -93,8 +93,7 @@ static const ir_expr *literal(script_evaluator *e, script_value v, num_dtype dty
         return ir_cast(e->module, ir_type_prim(dtype, 1), ir_float(e->module, NUM_DTYPE_F64, v.as.real));
     }
     if (class == NUM_FLOAT)
-        return ir_float(e->module, dtype,
-                        v.flag ? (double)(uint64_t)v.as.integer : (double)v.as.integer);
+        return ir_float(e->module, dtype, v.flag ? (double)(uint64_t)v.as.integer : (double)v.as.integer);
     if (class == NUM_BOOL)
         return ir_bool(e->module, v.as.integer != 0);
     if (!literal_fits(v, dtype)) {
@@ -118,9 +117,9 @@ static bool is_literal(script_value v) {
 static void refuse_value(script_evaluator *e, script_value v, base_span span) {
     if (script_is_poison(v))
         return;
-    base_diagnostic *d =
-        script_error(e, v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_REGION ? "T0215" : "T0205",
-                     span, "%s is not a value that a kernel can compute with", script_value_name(e->arena, v));
+    base_diagnostic *d = script_error(
+        e, v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_REGION ? "T0215" : "T0205", span,
+        "%s is not a value that a kernel can compute with", script_value_name(e->arena, v));
     if (v.kind == SCRIPT_VALUE_TENSOR)
         base_help(e->diagnostics, d, "index it: %s[...]", v.as.tensor->name);
     else if (v.kind == SCRIPT_VALUE_SYMBOL)
@@ -140,9 +139,9 @@ const ir_expr *script_to_expr(script_evaluator *e, script_value v, base_span spa
     case SCRIPT_VALUE_BOOL:
         return ir_bool(e->module, v.as.boolean);
     case SCRIPT_VALUE_INT: {
-        num_dtype dtype = v.flag                              ? NUM_DTYPE_U64
+        num_dtype dtype = v.flag                           ? NUM_DTYPE_U64
                           : literal_fits(v, NUM_DTYPE_I32) ? NUM_DTYPE_I32
-                                                              : NUM_DTYPE_I64;
+                                                           : NUM_DTYPE_I64;
         return ir_int(e->module, dtype, v.as.integer);
     }
     case SCRIPT_VALUE_FLOAT:
@@ -275,7 +274,8 @@ bool script_constant_string(script_evaluator *e, script_value v, const char **te
 
 /* ---- promotion ---- */
 
-/* Floats by rank: an IEEE float beats the others, then bfloat16, then fp8, fp6, fp4; the wider wins inside. */
+/* Floats by rank: an IEEE float beats the others, then bfloat16, then fp8, fp6, fp4; the wider wins inside.
+ */
 static int float_rank(num_dtype dtype) {
     switch (dtype) {
     case NUM_DTYPE_F64:
@@ -343,9 +343,8 @@ bool script_promote(script_evaluator *e, script_value a, script_value b, const i
         return false;
     ir_type tx = (*x)->type, ty = (*y)->type;
     if (tx.kind != IR_TYPE_PRIM || ty.kind != IR_TYPE_PRIM) {
-        base_diagnostic *d =
-            script_error(e, "T0233", span, "no arithmetic between %s and %s", script_type_name(e, tx),
-                         script_type_name(e, ty));
+        base_diagnostic *d = script_error(e, "T0233", span, "no arithmetic between %s and %s",
+                                          script_type_name(e, tx), script_type_name(e, ty));
         if (tx.kind == IR_TYPE_POINTER || ty.kind == IR_TYPE_POINTER)
             base_help(e->diagnostics, d, "T.ptr_byte_offset(pointer, bytes, ty=...) moves a pointer");
         return false;
@@ -357,9 +356,8 @@ bool script_promote(script_evaluator *e, script_value a, script_value b, const i
     }
     num_dtype dtype = common_dtype((num_dtype)tx.dtype, (num_dtype)ty.dtype);
     if (dtype == NUM_DTYPE_NONE) {
-        base_diagnostic *d =
-            script_error(e, "T0233", span, "%s and %s have no common type", script_type_name(e, tx),
-                         script_type_name(e, ty));
+        base_diagnostic *d = script_error(e, "T0233", span, "%s and %s have no common type",
+                                          script_type_name(e, tx), script_type_name(e, ty));
         base_help(e->diagnostics, d, "convert one of them with T.cast");
         return false;
     }

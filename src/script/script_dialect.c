@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The dialect table as data, and look-up in it: words, element types and axes of a namespace. What a word does is
- * in its handler. */
+ * The dialect table as data, and look-up in it: words, element types and axes of a namespace. What a word
+ * does is in its handler. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
@@ -95,9 +95,8 @@ static const char *nearest_word(script_evaluator *e, const char *prefix, const c
 }
 
 script_value script_unknown_word(script_evaluator *e, const char *prefix, const char *name, base_span span) {
-    base_diagnostic *d =
-        prefix[0] ? script_error(e, "T0202", span, "'%s' has no word '%s'", prefix, name)
-                  : script_error(e, "T0202", span, "the dialect has no word '%s'", name);
+    base_diagnostic *d = prefix[0] ? script_error(e, "T0202", span, "'%s' has no word '%s'", prefix, name)
+                                   : script_error(e, "T0202", span, "the dialect has no word '%s'", name);
     char path[128];
     const char *near = nearest_word(e, prefix, name);
     if (near)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names: scopes, bindings, look-up with near-miss suggestions; and the evaluator's common acts: errors, step and
- * depth limits, emitting statements. Knows no construct of the language. */
+ * Names: scopes, bindings, look-up with near-miss suggestions; and the evaluator's common acts: errors, step
+ * and depth limits, emitting statements. Knows no construct of the language. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
 
-base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...) {
+base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format,
+                              ...) {
     va_list arguments;
     va_start(arguments, format);
     base_diagnostic *d = base_report_list(e->diagnostics, BASE_ERROR, code, span, format, arguments);
@@ -25,8 +26,8 @@ bool script_enter(script_evaluator *e, base_span span) {
     e->steps_left--;
     if (e->depth >= e->depth_limit) {
         e->stopped = true;
-        script_error(e, "T0281", span, "nested over %u levels deep: expressions and calls of a script may not",
-                     e->depth_limit);
+        script_error(e, "T0281", span,
+                     "nested over %u levels deep: expressions and calls of a script may not", e->depth_limit);
         return false;
     }
     e->depth++;

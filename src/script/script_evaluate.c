@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The module level: -D definitions, imports and aliases, statements in order, decorated functions to IR functions
- * with their parameters and sizes. */
+ * The module level: -D definitions, imports and aliases, statements in order, decorated functions to IR
+ * functions with their parameters and sizes. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,8 @@ static script_value namespace_value(const char *prefix) {
 }
 
 static script_value foreign(script_evaluator *e, const char *name) {
-    return (script_value){.kind = SCRIPT_VALUE_FOREIGN, .as.string.text = base_arena_string(e->arena, name, strlen(name))};
+    return (script_value){.kind = SCRIPT_VALUE_FOREIGN,
+                          .as.string.text = base_arena_string(e->arena, name, strlen(name))};
 }
 
 static script_value import_path(script_evaluator *e, const char *path) {
@@ -49,7 +50,8 @@ static script_value import_path(script_evaluator *e, const char *path) {
 
 /* from PACKAGE import NAME */
 static script_value import_name(script_evaluator *e, const char *package, const char *name, base_span span) {
-    static const char *const modules[] = {"script", "ir", "layout", "lang", "backend", "cuda", "tir", "runtime", "target"};
+    static const char *const modules[] = {"script", "ir",  "layout",  "lang",  "backend",
+                                          "cuda",   "tir", "runtime", "target"};
     if (strcmp(package, "math") == 0) {
         script_value v = script_namespace_find(e, "math", name);
         return script_is_poison(v) ? script_unknown_word(e, "math", name, span) : v;
@@ -101,7 +103,8 @@ void script_import(script_evaluator *e, const script_node *node) {
             import_star(e, node->text, item->span);
             continue;
         }
-        script_value v = from ? import_name(e, node->text ? node->text : "", name, item->span) : import_path(e, name);
+        script_value v =
+            from ? import_name(e, node->text ? node->text : "", name, item->span) : import_path(e, name);
         const char *bound = item->text2 ? item->text2 : name;
         if (!from && !item->text2) { /* import a.b binds a */
             size_t size = strcspn(name, ".");
@@ -126,7 +129,8 @@ static bool imports_dialect(const script_ast *ast) {
             if (node->kind == SCRIPT_FROM_IMPORT && node->text && is_dialect_package(node->text) &&
                 (is_root_name(item->text)))
                 return true;
-            if (node->kind == SCRIPT_IMPORT && is_dialect_package(item->text) && is_root_name(last_part(item->text)))
+            if (node->kind == SCRIPT_IMPORT && is_dialect_package(item->text) &&
+                is_root_name(last_part(item->text)))
                 return true;
         }
     }
@@ -135,18 +139,21 @@ static bool imports_dialect(const script_ast *ast) {
 
 static void predefine(script_evaluator *e, const script_ast *ast) {
     static const char *const words[] = {"S", "R", "TileLayout"};
-    static const layout_axis axes[] = {LAYOUT_AXIS_TLANE,  LAYOUT_AXIS_TCOL, LAYOUT_AXIS_WARPID,    LAYOUT_AXIS_LANEID,
-                                       LAYOUT_AXIS_WGID,   LAYOUT_AXIS_TID_IN_WG, LAYOUT_AXIS_WID_IN_WG};
+    static const layout_axis axes[] = {LAYOUT_AXIS_TLANE,    LAYOUT_AXIS_TCOL, LAYOUT_AXIS_WARPID,
+                                       LAYOUT_AXIS_LANEID,   LAYOUT_AXIS_WGID, LAYOUT_AXIS_TID_IN_WG,
+                                       LAYOUT_AXIS_WID_IN_WG};
     if (!imports_dialect(ast)) {
         script_bind(e, "T", namespace_value(""), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
         script_bind(e, "Tx", namespace_value(""), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
     }
     for (size_t i = 0; i < 3; i++)
-        script_bind(e, words[i], (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(words[i])},
+        script_bind(e, words[i],
+                    (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(words[i])},
                     SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
     for (size_t i = 0; i < sizeof(axes) / sizeof(axes[0]); i++)
-        script_bind(e, layout_axis_name(axes[i]), (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axes[i]},
-                    SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
+        script_bind(e, layout_axis_name(axes[i]),
+                    (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axes[i]}, SCRIPT_BIND_PLAIN,
+                    BASE_NO_SPAN);
     script_bind(e, "__name__", script_string(e->arena, "tirc", 4), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
 }
 
@@ -197,8 +204,9 @@ static void value_parameter(script_evaluator *e, const script_node *p, ir_type t
     if (old && old->kind == SCRIPT_BIND_PARAMETER && old->value.kind == SCRIPT_VALUE_EXPR) {
         /* a quoted extent named it before */
         if (!ir_type_equal(old->value.as.expr->type, type)) {
-            base_diagnostic *d = script_error(e, "T0233", p->span, "'%s' is %s here and %s as an extent before", p->text,
-                                              script_type_name(e, type), script_type_name(e, old->value.as.expr->type));
+            base_diagnostic *d =
+                script_error(e, "T0233", p->span, "'%s' is %s here and %s as an extent before", p->text,
+                             script_type_name(e, type), script_type_name(e, old->value.as.expr->type));
             base_note(e->diagnostics, d, old->span, "the extent is here");
             return;
         }
@@ -219,11 +227,13 @@ static void parameter(script_evaluator *e, const script_node *p) {
         script_not_supported(e, p->b->span, "a default value of a kernel's parameter");
     if (!annotation) {
         base_diagnostic *d = script_error(e, "T0207", p->span, "parameter '%s' has no type", p->text);
-        base_help(e->diagnostics, d, "write %s: T.Tensor((M, N), \"float32\"), or %s: T.int32", p->text, p->text);
+        base_help(e->diagnostics, d, "write %s: T.Tensor((M, N), \"float32\"), or %s: T.int32", p->text,
+                  p->text);
         script_bind(e, p->text, script_poison(), SCRIPT_BIND_PLAIN, p->span);
         return;
     }
-    if (annotation->kind == SCRIPT_BINARY && annotation->op == SCRIPT_OP_BITOR && annotation->b->kind == SCRIPT_NONE)
+    if (annotation->kind == SCRIPT_BINARY && annotation->op == SCRIPT_OP_BITOR &&
+        annotation->b->kind == SCRIPT_NONE)
         annotation = annotation->a;
     script_value v = script_expression(e, annotation);
     if (v.kind == SCRIPT_VALUE_TENSOR_TYPE) {
@@ -234,8 +244,9 @@ static void parameter(script_evaluator *e, const script_node *p) {
         value_parameter(e, p, ir_type_pointer(NUM_DTYPE_NONE, 1, IR_SCOPE_GLOBAL));
     } else {
         if (!script_is_poison(v)) {
-            base_diagnostic *d = script_error(e, "T0207", annotation->span, "the type of a parameter cannot be %s",
-                                              script_value_name(e->arena, v));
+            base_diagnostic *d =
+                script_error(e, "T0207", annotation->span, "the type of a parameter cannot be %s",
+                             script_value_name(e->arena, v));
             base_help(e->diagnostics, d, "a tensor type, T.handle, or an element type such as T.int32");
         }
         script_bind(e, p->text, script_poison(), SCRIPT_BIND_PLAIN, p->span);
@@ -244,7 +255,8 @@ static void parameter(script_evaluator *e, const script_node *p) {
 
 /* def f[n](...): a size of the call, as a quoted extent is. */
 static void type_parameter(script_evaluator *e, const script_node *p) {
-    ir_var *var = ir_var_create(e->module, p->text, ir_type_prim(NUM_DTYPE_I32, 1), IR_VAR_PARAMETER, p->span);
+    ir_var *var =
+        ir_var_create(e->module, p->text, ir_type_prim(NUM_DTYPE_I32, 1), IR_VAR_PARAMETER, p->span);
     script_bind(e, p->text, script_expr(ir_var_use(e->module, var)), SCRIPT_BIND_PARAMETER, p->span);
 }
 
@@ -307,7 +319,8 @@ static void check_function_name(script_evaluator *e, const ir_function *function
         const ir_function *other = e->module->functions.items[i];
         if (other == function || other->name != function->name)
             continue;
-        base_diagnostic *d = script_error(e, "T0229", function->span, "a second kernel named '%s'", function->name);
+        base_diagnostic *d =
+            script_error(e, "T0229", function->span, "a second kernel named '%s'", function->name);
         base_note(e->diagnostics, d, other->span, "the first is here");
         return;
     }
@@ -362,7 +375,8 @@ static void define_closure(script_evaluator *e, const script_node *node) {
     for (size_t i = 0; i < count; i++) {
         const script_node *p = node->parameters.items[i];
         has[i] = p->b != NULL;
-        base_vector_push(e->arena, &closure->defaults->items, p->b ? script_expression(e, p->b) : script_poison());
+        base_vector_push(e->arena, &closure->defaults->items,
+                         p->b ? script_expression(e, p->b) : script_poison());
     }
     script_bind(e, node->text, (script_value){.kind = SCRIPT_VALUE_FUNCTION, .as.closure = closure},
                 SCRIPT_BIND_PLAIN, node->span);
@@ -382,8 +396,9 @@ static bool is_kernel(script_evaluator *e, const script_node *node, bool *known)
         }
         *known = false;
         if (!script_is_poison(v)) {
-            base_diagnostic *d = script_error(e, "T0208", decorator->span, "%s is no decorator of the dialect",
-                                              script_value_name(e->arena, v));
+            base_diagnostic *d =
+                script_error(e, "T0208", decorator->span, "%s is no decorator of the dialect",
+                             script_value_name(e->arena, v));
             base_help(e->diagnostics, d, "@T.function or @T.prim_func makes a kernel");
         }
     }

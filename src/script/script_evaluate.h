@@ -22,7 +22,7 @@ typedef struct script_binding {
 } script_binding;
 struct script_scope {
     script_scope *parent;
-    base_map *map; /* name -> binding; made with the first name */
+    base_map *map;    /* name -> binding; made with the first name */
     bool is_function; /* the outermost scope of a function body: assignments never look past it */
     BASE_VECTOR(const char *) names;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Expressions of the script: one AST node to one value. Operators, calls and tensor accesses have their own files. */
+ * Expressions of the script: one AST node to one value. Operators, calls and tensor accesses have their own
+ * files. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
@@ -322,9 +323,10 @@ static script_value member(script_evaluator *e, script_value object, const char 
 
 static script_value no_attribute(script_evaluator *e, script_value object, const char *family,
                                  const char *name, base_span span) {
-    base_diagnostic *d = script_error(e, "T0202", span, "%s has no attribute '%s'",
-                                      script_value_name(e->arena, object), name);
-    if (family && strcmp(family, "Tensor") == 0 && (strcmp(name, "strides") == 0 || strcmp(name, "offset") == 0))
+    base_diagnostic *d =
+        script_error(e, "T0202", span, "%s has no attribute '%s'", script_value_name(e->arena, object), name);
+    if (family && strcmp(family, "Tensor") == 0 &&
+        (strcmp(name, "strides") == 0 || strcmp(name, "offset") == 0))
         base_help(e->diagnostics, d, "strides and origin of a tensor live in its layout: .layout");
     return script_poison();
 }
@@ -386,9 +388,9 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
         script_value shape = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
         for (uint32_t i = 0; i < type->type.rank; i++) {
             int64_t extent;
-            script_list_add(e->arena, shape, ir_is_int(type->type.shape[i], &extent)
-                                                 ? script_int(extent)
-                                                 : script_expr(type->type.shape[i]));
+            script_list_add(e->arena, shape,
+                            ir_is_int(type->type.shape[i], &extent) ? script_int(extent)
+                                                                    : script_expr(type->type.shape[i]));
         }
         return shape;
     }
@@ -407,7 +409,8 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
     return no_attribute(e, object, NULL, name, span);
 }
 
-script_value script_get_attribute(script_evaluator *e, script_value object, const char *name, base_span span) {
+script_value script_get_attribute(script_evaluator *e, script_value object, const char *name,
+                                  base_span span) {
     const char *family = NULL;
     switch (object.kind) {
     case SCRIPT_VALUE_POISON:
@@ -664,7 +667,8 @@ static script_value lambda(script_evaluator *e, const script_node *node) {
     for (size_t i = 0; i < node->parameters.count; i++) {
         const script_node *p = node->parameters.items[i];
         has[i] = p->b != NULL;
-        base_vector_push(e->arena, &closure->defaults->items, p->b ? script_expression(e, p->b) : script_poison());
+        base_vector_push(e->arena, &closure->defaults->items,
+                         p->b ? script_expression(e, p->b) : script_poison());
     }
     closure->has_default = has;
     return (script_value){.kind = SCRIPT_VALUE_FUNCTION, .as.closure = closure};

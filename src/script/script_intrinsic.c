@@ -8,8 +8,10 @@ static script_value expr_or_poison(const ir_expr *x) {
     return x ? script_expr(x) : script_poison();
 }
 
-static script_value wrong_type(script_evaluator *e, const script_call *call, const char *wanted, ir_type type) {
-    script_error(e, "T0205", call->span, "%s takes %s, not %s", call->word->path, wanted, script_type_name(e, type));
+static script_value wrong_type(script_evaluator *e, const script_call *call, const char *wanted,
+                               ir_type type) {
+    script_error(e, "T0205", call->span, "%s takes %s, not %s", call->word->path, wanted,
+                 script_type_name(e, type));
     return script_poison();
 }
 
@@ -27,7 +29,8 @@ script_value script_word_logic(script_evaluator *e, const script_call *call) {
     return script_logic(e, (script_operator)call->word->data, call->value[0], call->value[1], call->span);
 }
 
-static script_value fold_constants(script_evaluator *e, ir_op op, script_value a, script_value b, base_span span) {
+static script_value fold_constants(script_evaluator *e, ir_op op, script_value a, script_value b,
+                                   base_span span) {
     int64_t x, y;
     bool integers = script_value_integer(a, &x) && script_value_integer(b, &y);
     script_value less = script_compare(e, SCRIPT_OP_LT, a, b, span);
@@ -42,7 +45,8 @@ static script_value fold_constants(script_evaluator *e, ir_op op, script_value a
         break;
     }
     if (!integers || y == 0 || (x == INT64_MIN && y == -1)) {
-        script_error(e, integers ? "T0261" : "T0262", span, "the quotient of these compile-time values does not exist");
+        script_error(e, integers ? "T0261" : "T0262", span,
+                     "the quotient of these compile-time values does not exist");
         return script_poison();
     }
     return script_int(op == IR_TRUNCDIV ? x / y : x % y);
@@ -191,8 +195,8 @@ script_value script_word_isfinite(script_evaluator *e, const script_call *call) 
     const ir_expr *x = float_argument(e, call);
     if (!x)
         return script_poison();
-    const ir_expr *not_finite = ir_binary(e->module, IR_OR, ir_unary(e->module, IR_ISNAN, x),
-                                          ir_unary(e->module, IR_ISINF, x));
+    const ir_expr *not_finite =
+        ir_binary(e->module, IR_OR, ir_unary(e->module, IR_ISNAN, x), ir_unary(e->module, IR_ISINF, x));
     return script_expr(ir_unary(e->module, IR_NOT, not_finite));
 }
 
@@ -210,7 +214,8 @@ script_value script_word_select(script_evaluator *e, const script_call *call) {
     if (call->value[0].kind == SCRIPT_VALUE_BOOL && script_value_truth(call->value[0], &truth))
         return call->value[truth ? 1 : 2];
     const ir_expr *condition = script_to_condition(e, call->value[0], call->place[0], "the condition");
-    return condition ? script_choose(e, (ir_op)call->word->data, condition, call->value[1], call->value[2], call->span)
+    return condition ? script_choose(e, (ir_op)call->word->data, condition, call->value[1], call->value[2],
+                                     call->span)
                      : script_poison();
 }
 
@@ -247,15 +252,17 @@ script_value script_word_reinterpret(script_evaluator *e, const script_call *cal
     const ir_expr *x = script_to_expr(e, call->value[1], call->place[1]);
     if (!x)
         return script_poison();
-    if (type.kind == IR_TYPE_POINTER && ir_type_is_integer(x->type) && num_dtype_bits((num_dtype)x->type.dtype) < 64)
+    if (type.kind == IR_TYPE_POINTER && ir_type_is_integer(x->type) &&
+        num_dtype_bits((num_dtype)x->type.dtype) < 64)
         x = ir_cast(e->module, ir_type_prim(NUM_DTYPE_U64, 1), x);
     unsigned from = x->type.kind == IR_TYPE_POINTER ? 64
                     : x->type.kind == IR_TYPE_PRIM  ? num_dtype_bits((num_dtype)x->type.dtype) * x->type.lanes
                                                     : 0;
     unsigned bits = type.kind == IR_TYPE_POINTER ? 64 : num_dtype_bits((num_dtype)type.dtype) * type.lanes;
     if (from != bits) {
-        base_diagnostic *d = script_error(e, "T0233", call->span, "%s has %u bits, %s has %u", script_type_name(e, x->type),
-                                          from, script_type_name(e, type), bits);
+        base_diagnostic *d =
+            script_error(e, "T0233", call->span, "%s has %u bits, %s has %u", script_type_name(e, x->type),
+                         from, script_type_name(e, type), bits);
         base_help(e->diagnostics, d, "T.cast converts the value");
         return script_poison();
     }
@@ -282,7 +289,8 @@ script_value script_word_limit(script_evaluator *e, const script_call *call) {
     }
     if (which == 2 || dtype == NUM_DTYPE_BOOL)
         return wrong_type(e, call, which == 2 ? "a float type" : "a number type", type);
-    return script_expr(ir_int(e->module, dtype, which == 1 ? (int64_t)num_maximum(dtype) : num_minimum(dtype)));
+    return script_expr(
+        ir_int(e->module, dtype, which == 1 ? (int64_t)num_maximum(dtype) : num_minimum(dtype)));
 }
 
 /* ---- vectors ---- */
@@ -292,7 +300,8 @@ static bool lane_count(script_evaluator *e, const script_call *call, size_t inde
         return false;
     if (*lanes >= 1 && *lanes <= 64)
         return true;
-    script_error(e, "T0234", call->place[index], "a vector of %lld lanes; 1 to 64 are possible", (long long)*lanes);
+    script_error(e, "T0234", call->place[index], "a vector of %lld lanes; 1 to 64 are possible",
+                 (long long)*lanes);
     return false;
 }
 
@@ -307,7 +316,8 @@ script_value script_word_ramp(script_evaluator *e, const script_call *call) {
         return wrong_type(e, call, "integers", type);
     if (lanes == 1)
         return script_expr(args[0]);
-    return script_expr(ir_make(e->module, IR_RAMP, ir_type_prim((num_dtype)type.dtype, (unsigned)lanes), args, 2));
+    return script_expr(
+        ir_make(e->module, IR_RAMP, ir_type_prim((num_dtype)type.dtype, (unsigned)lanes), args, 2));
 }
 
 script_value script_word_broadcast(script_evaluator *e, const script_call *call) {
@@ -351,6 +361,7 @@ script_value script_word_static_assert(script_evaluator *e, const script_call *c
         return script_none();
     }
     script_check(e, script_bool(truth),
-                 message && message->kind == SCRIPT_VALUE_STRING ? message->as.string.text : NULL, call->span);
+                 message && message->kind == SCRIPT_VALUE_STRING ? message->as.string.text : NULL,
+                 call->span);
     return script_none();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a kernel's launch comes from: device_entry, LaunchConfig and attributes of the newer dialects, scope ids with
- * extents of the older ones; and the index queries of both. */
+ * Where a kernel's launch comes from: device_entry, LaunchConfig and attributes of the newer dialects, scope
+ * ids with extents of the older ones; and the index queries of both. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -72,11 +72,20 @@ static bool check_block(script_evaluator *e, const ir_expr *const block[3], base
 /* ---- LaunchConfig, KernelAttributes ---- */
 
 script_value script_word_launch_config(script_evaluator *e, const script_call *call) {
-    static const char *const later[] = {
-        "preferred_cluster", "stream", "programmatic_stream_serialization", "cluster_scheduling_policy", "priority",
-        "mem_sync_domain", "mem_sync_domain_map", "access_policy_window", "preferred_shared_memory_carveout",
-        "nvlink_util_centric_scheduling", "portable_cluster_size_mode", "shared_memory_mode", "programmatic_event",
-        "launch_completion_event"};
+    static const char *const later[] = {"preferred_cluster",
+                                        "stream",
+                                        "programmatic_stream_serialization",
+                                        "cluster_scheduling_policy",
+                                        "priority",
+                                        "mem_sync_domain",
+                                        "mem_sync_domain_map",
+                                        "access_policy_window",
+                                        "preferred_shared_memory_carveout",
+                                        "nvlink_util_centric_scheduling",
+                                        "portable_cluster_size_mode",
+                                        "shared_memory_mode",
+                                        "programmatic_event",
+                                        "launch_completion_event"};
     script_launch *launch = BASE_NEW(e->arena, script_launch);
     size_t count;
     bool good = true;
@@ -96,7 +105,8 @@ script_value script_word_launch_config(script_evaluator *e, const script_call *c
     if (v) {
         uint32_t rank;
         const ir_expr *const *bytes;
-        good &= script_shape(e, *v, script_argument_span(call, "dynamic_smem_bytes"), &rank, &bytes) && rank == 1;
+        good &=
+            script_shape(e, *v, script_argument_span(call, "dynamic_smem_bytes"), &rank, &bytes) && rank == 1;
         launch->dynamic_smem_bytes = good ? bytes[0] : NULL;
     }
     v = script_argument_of(call, "cooperative");
@@ -126,7 +136,8 @@ static bool positive(script_evaluator *e, const script_call *call, const char *n
 static bool check_attributes(script_evaluator *e, const script_attributes *a, base_span span) {
     if (a->max_registers && (a->min_blocks_per_sm || a->max_blocks_per_cluster)) {
         base_diagnostic *d = script_error(e, "T0251", span, "a register cap together with launch bounds");
-        base_help(e->diagnostics, d, "the compiler takes one of them: drop max_registers or the block bounds");
+        base_help(e->diagnostics, d,
+                  "the compiler takes one of them: drop max_registers or the block bounds");
         return false;
     }
     if (a->max_blocks_per_cluster && !a->min_blocks_per_sm) {
@@ -142,8 +153,8 @@ script_value script_word_kernel_attributes(script_evaluator *e, const script_cal
                 positive(e, call, "max_blocks_per_cluster", &a->max_blocks_per_cluster) &
                 positive(e, call, "max_registers_per_thread", &a->max_registers);
     const script_value *v = script_argument_of(call, "required_block_size");
-    if (v && !script_constant_bool(e, *v, &a->required_block_size, script_argument_span(call, "required_block_size"),
-                                   "required_block_size"))
+    if (v && !script_constant_bool(e, *v, &a->required_block_size,
+                                   script_argument_span(call, "required_block_size"), "required_block_size"))
         return script_poison();
     if (a->required_block_size) {
         script_not_supported(e, script_argument_span(call, "required_block_size"), "required_block_size");
@@ -162,7 +173,8 @@ static void set_attributes(script_evaluator *e, const script_attributes *a, base
         launch->max_blocks_per_cluster = a->max_blocks_per_cluster;
     if (a->max_registers)
         launch->max_registers = a->max_registers;
-    script_attributes all = {launch->min_blocks_per_sm, launch->max_blocks_per_cluster, launch->max_registers, false};
+    script_attributes all = {launch->min_blocks_per_sm, launch->max_blocks_per_cluster, launch->max_registers,
+                             false};
     check_attributes(e, &all, span);
 }
 
@@ -193,8 +205,8 @@ script_value script_word_device_entry(script_evaluator *e, const script_call *ca
     e->function->launch.span = call->span;
     const script_value *v = script_argument_of(call, "launch");
     if (v && v->kind != SCRIPT_VALUE_LAUNCH)
-        script_error(e, "T0205", script_argument_span(call, "launch"), "launch must be a cuda.LaunchConfig, not %s",
-                     script_value_name(e->arena, *v));
+        script_error(e, "T0205", script_argument_span(call, "launch"),
+                     "launch must be a cuda.LaunchConfig, not %s", script_value_name(e->arena, *v));
     else if (v)
         apply_launch(e, v->as.launch);
     static const char *const names[] = {"options", "kernel_attrs"};
@@ -204,7 +216,8 @@ script_value script_word_device_entry(script_evaluator *e, const script_call *ca
             set_attributes(e, v->as.attributes, script_argument_span(call, names[i]));
         else if (v)
             script_error(e, "T0205", script_argument_span(call, names[i]),
-                         "%s must be cuda.KernelAttributes, not %s", names[i], script_value_name(e->arena, *v));
+                         "%s must be cuda.KernelAttributes, not %s", names[i],
+                         script_value_name(e->arena, *v));
     }
     static const char *const unknown[] = {"backend_config", "attrs", "body_params"};
     for (int i = 0; i < 3; i++)
@@ -219,8 +232,12 @@ script_value script_word_device_entry(script_evaluator *e, const script_call *ca
 
 static void set_attribute(script_evaluator *e, const char *key, script_value value, base_span span) {
     static const char *const known[] = {"tirx.launch_bounds_min_blocks_per_sm",
-                                        "tirx.launch_bounds_max_blocks_per_cluster", "tirx.max_registers",
-                                        "global_symbol", "tirx.noalias", "tir.noalias", "tirx.is_entry_func",
+                                        "tirx.launch_bounds_max_blocks_per_cluster",
+                                        "tirx.max_registers",
+                                        "global_symbol",
+                                        "tirx.noalias",
+                                        "tir.noalias",
+                                        "tirx.is_entry_func",
                                         "tirx.persistent_kernel"};
     script_attributes a = {0, 0, 0, false};
     int64_t *numbers[] = {&a.min_blocks_per_sm, &a.max_blocks_per_cluster, &a.max_registers};
@@ -248,8 +265,8 @@ static void set_attribute(script_evaluator *e, const char *key, script_value val
         script_not_supported(e, span, "the attribute '%s'", key);
         return;
     }
-    base_diagnostic *d =
-        base_report(e->diagnostics, BASE_WARNING, "T0254", span, "the attribute '%s' is unknown and left out", key);
+    base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0254", span,
+                                     "the attribute '%s' is unknown and left out", key);
     const char *near = script_nearest(key, known, sizeof(known) / sizeof(known[0]));
     if (near)
         base_help(e->diagnostics, d, "did you mean '%s'?", near);
@@ -263,7 +280,8 @@ script_value script_word_attr(script_evaluator *e, const script_call *call) {
         script_list *list = first.as.list;
         for (size_t i = 0; i + 1 < list->items.count; i += 2) {
             const char *key;
-            if (script_constant_string(e, list->items.items[i], &key, call->place[0], "the key of an attribute"))
+            if (script_constant_string(e, list->items.items[i], &key, call->place[0],
+                                       "the key of an attribute"))
                 set_attribute(e, key, list->items.items[i + 1], call->place[0]);
         }
     } else {
@@ -301,7 +319,8 @@ script_value script_word_query(script_evaluator *e, const script_call *call) {
     ir_op op = (ir_op)call->word->data;
     int axis;
     int64_t extent;
-    if (!script_need_kernel(e, call->span, call->word->path) || !axis_of(e, call->value[0], call->place[0], &axis))
+    if (!script_need_kernel(e, call->span, call->word->path) ||
+        !axis_of(e, call->value[0], call->place[0], &axis))
         return script_poison();
     if (e->has_launch_config) {
         const ir_launch *launch = &e->function->launch;
@@ -345,9 +364,9 @@ script_value script_word_thread_query(script_evaluator *e, const script_call *ca
         return script_poison();
     if (e->has_launch_config && (which == 1 || which == 3 || which == 4)) {
         if (!constant_product(e->function->launch.block, &threads) || threads % 32 != 0) {
-            base_diagnostic *d = script_error(e, "T0252", call->span,
-                                              "%s needs a constant block of whole warps (a multiple of 32 threads)",
-                                              call->word->path);
+            base_diagnostic *d = script_error(
+                e, "T0252", call->span, "%s needs a constant block of whole warps (a multiple of 32 threads)",
+                call->word->path);
             base_note(e->diagnostics, d, e->entry_span, "the launch is given here");
             return script_poison();
         }
@@ -357,8 +376,8 @@ script_value script_word_thread_query(script_evaluator *e, const script_call *ca
 
 /* ---- scope ids of the older dialects ---- */
 
-static bool set_extents(script_evaluator *e, const ir_expr *slots[3], const ir_expr *const given[3], base_span *place,
-                        base_span span, const char *what) {
+static bool set_extents(script_evaluator *e, const ir_expr *slots[3], const ir_expr *const given[3],
+                        base_span *place, base_span span, const char *what) {
     for (int i = 0; i < 3; i++) {
         if (!given[i])
             continue;
@@ -368,8 +387,8 @@ static bool set_extents(script_evaluator *e, const ir_expr *slots[3], const ir_e
             ir_expr_print(given[i], &text);
             base_builder_string(&text, " here and ");
             ir_expr_print(slots[i], &text);
-            base_diagnostic *d = script_error(e, "T0252", span, "the extent of %s on axis %c is %s before", what,
-                                              'x' + i, text.data);
+            base_diagnostic *d = script_error(e, "T0252", span, "the extent of %s on axis %c is %s before",
+                                              what, 'x' + i, text.data);
             base_note(e->diagnostics, d, *place, "the other extent is here");
             return false;
         }
@@ -379,8 +398,8 @@ static bool set_extents(script_evaluator *e, const ir_expr *slots[3], const ir_e
     return true;
 }
 
-static bool one_extent(script_evaluator *e, const script_call *call, const ir_expr *const given[3], size_t count,
-                       const ir_expr **slot, int64_t only) {
+static bool one_extent(script_evaluator *e, const script_call *call, const ir_expr *const given[3],
+                       size_t count, const ir_expr **slot, int64_t only) {
     int64_t extent;
     if (count != 1) {
         script_error(e, "T0252", call->span, "%s has one axis, not %zu", call->word->path, count);
@@ -389,7 +408,8 @@ static bool one_extent(script_evaluator *e, const script_call *call, const ir_ex
     if (!given[0])
         return true;
     if (only && (!ir_is_int(given[0], &extent) || extent != only)) {
-        script_error(e, "T0252", call->place[0], "the extent of %s is always %lld", call->word->path, (long long)only);
+        script_error(e, "T0252", call->place[0], "the extent of %s is always %lld", call->word->path,
+                     (long long)only);
         return false;
     }
     if (slot && *slot && *slot != given[0]) {
@@ -427,15 +447,17 @@ script_value script_word_scope_id(script_evaluator *e, const script_call *call) 
     static const int which[] = {0, 0, 1, 0, 3, 4, 5};
     const ir_expr *given[3] = {NULL, NULL, NULL};
     size_t count = 1;
-    const script_value *extents = script_argument_of(call, "extents"), *dtype = script_argument_of(call, "dtype");
+    const script_value *extents = script_argument_of(call, "extents"),
+                       *dtype = script_argument_of(call, "dtype");
     ir_type type = ir_type_prim(NUM_DTYPE_I32, 1);
     if (!script_need_kernel(e, call->span, call->word->path))
         return script_poison();
     if (!e->has_entry || e->has_launch_config) {
-        base_diagnostic *d = script_error(e, "T0252", call->span,
-                                          e->has_entry ? "%s beside a LaunchConfig: the launch is given already"
-                                                       : "%s needs a device entry before it",
-                                          call->word->path);
+        base_diagnostic *d =
+            script_error(e, "T0252", call->span,
+                         e->has_entry ? "%s beside a LaunchConfig: the launch is given already"
+                                      : "%s needs a device entry before it",
+                         call->word->path);
         base_help(e->diagnostics, d,
                   e->has_entry ? "use the queries: cuda.block_idx(\"x\"), cuda.thread_idx(\"x\")"
                                : "write T.device_entry() first");
@@ -456,7 +478,8 @@ script_value script_word_scope_id(script_evaluator *e, const script_call *call) 
     ir_op op = call->word->data == 0 ? IR_BLOCK_IDX : IR_THREAD_IDX;
     script_value list = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
     for (size_t i = 0; i < count; i++)
-        script_list_add(e->arena, list, query_value(ir_cast(e->module, type, ir_query(e->module, op, (int)i))));
+        script_list_add(e->arena, list,
+                        query_value(ir_cast(e->module, type, ir_query(e->module, op, (int)i))));
     return count == 1 ? list.as.list->items.items[0] : list;
 }
 
@@ -466,7 +489,8 @@ script_value script_word_scope_id(script_evaluator *e, const script_call *call) 
 static const ir_expr *implied_threads(script_evaluator *e) {
     script_scope_ids *ids = &e->ids;
     if (ids->warps)
-        return ir_binary(e->module, IR_MUL, ids->warps, ir_int(e->module, (num_dtype)ids->warps->type.dtype, 32));
+        return ir_binary(e->module, IR_MUL, ids->warps,
+                         ir_int(e->module, (num_dtype)ids->warps->type.dtype, 32));
     if (ids->warpgroups)
         return ir_binary(e->module, IR_MUL, ids->warpgroups,
                          ir_int(e->module, (num_dtype)ids->warpgroups->type.dtype, 128));
@@ -491,9 +515,9 @@ void script_launch_finish(script_evaluator *e, base_span span) {
     if (deferred || !whole || ids->warps == NULL)
         return;
     if (constant_product(launch->block, &threads) && ir_is_int(whole, &implied) && threads != implied) {
-        base_diagnostic *d = script_error(e, "T0252", ids->warps_span,
-                                          "%lld warps are %lld threads, thread_id has %lld",
-                                          (long long)(implied / 32), (long long)implied, (long long)threads);
+        base_diagnostic *d =
+            script_error(e, "T0252", ids->warps_span, "%lld warps are %lld threads, thread_id has %lld",
+                         (long long)(implied / 32), (long long)implied, (long long)threads);
         base_note(e->diagnostics, d, ids->block_span, "the threads are given here");
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Layouts as the language writes them: S[..], R[..], offsets, n @ axis, TileLayout, and apply on constant and on
- * run-time coordinates. The algebra is layout/'s. */
+ * Layouts as the language writes them: S[..], R[..], offsets, n @ axis, TileLayout, and apply on constant and
+ * on run-time coordinates. The algebra is layout/'s. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -22,7 +22,8 @@ static bool axis_by_name(script_evaluator *e, const char *name, layout_axis *axi
 }
 
 /* A stride or an offset: 4, 4 @ laneid, laneid, "laneid". */
-static bool read_term(script_evaluator *e, script_value v, layout_axis *axis, int64_t *value, base_span span) {
+static bool read_term(script_evaluator *e, script_value v, layout_axis *axis, int64_t *value,
+                      base_span span) {
     *axis = LAYOUT_AXIS_M;
     *value = 1;
     switch (v.kind) {
@@ -46,7 +47,8 @@ static void as_items(script_value *v, const script_value **items, size_t *count)
     *count = many ? v->as.list->items.count : 1;
 }
 
-script_value script_layout_item(script_evaluator *e, const script_dialect_word *word, script_value index, base_span span) {
+script_value script_layout_item(script_evaluator *e, const script_dialect_word *word, script_value index,
+                                base_span span) {
     bool is_replica = word->data == 1, has_strides = index.kind == SCRIPT_VALUE_SLICE;
     script_value shape = index, strides = script_none();
     layout_iter iters[MAX_ITERS];
@@ -63,7 +65,8 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
     as_items(&shape, &extents, &count);
     as_items(&strides, &steps, &stride_count);
     if (count == 0 || count > MAX_ITERS) {
-        script_error(e, "T0214", span, "a layout part of %zu extents; 1 to %d are possible", count, MAX_ITERS);
+        script_error(e, "T0214", span, "a layout part of %zu extents; 1 to %d are possible", count,
+                     MAX_ITERS);
         return script_poison();
     }
     if (has_strides && stride_count != count) {
@@ -134,7 +137,8 @@ static script_value add_parts(script_evaluator *e, script_value a, script_value 
     if (b.kind == SCRIPT_VALUE_LAYOUT_SPEC) {
         const script_layout_spec *other = b.as.spec;
         if (spec->shard.count == 0)
-            spec->shard.items = other->shard.items, spec->shard.count = spec->shard.capacity = other->shard.count;
+            spec->shard.items = other->shard.items,
+            spec->shard.count = spec->shard.capacity = other->shard.count;
         if (other->replica.count > 0)
             spec->replica.items = other->replica.items,
             spec->replica.count = spec->replica.capacity = other->replica.count;
@@ -156,8 +160,7 @@ script_value script_layout_operator(script_evaluator *e, script_operator op, scr
     *handled = true;
     if (op == SCRIPT_OP_MATMUL && (b.kind == SCRIPT_VALUE_AXIS || b.kind == SCRIPT_VALUE_STRING))
         return at_axis(e, a, b, span);
-    if (op == SCRIPT_OP_ADD &&
-        (a.kind == SCRIPT_VALUE_LAYOUT_SPEC || b.kind == SCRIPT_VALUE_LAYOUT_SPEC))
+    if (op == SCRIPT_OP_ADD && (a.kind == SCRIPT_VALUE_LAYOUT_SPEC || b.kind == SCRIPT_VALUE_LAYOUT_SPEC))
         return add_parts(e, a, b, span);
     *handled = false;
     return script_poison();
@@ -175,7 +178,8 @@ static script_value layout_from(script_evaluator *e, const script_layout_spec *s
         layout_make(e->arena, spec->shard.items, (uint32_t)spec->shard.count, spec->replica.items,
                     (uint32_t)spec->replica.count, spec->offset, spec->offset_axes, &error);
     if (!layout) {
-        script_error(e, "T0214", span, "no layout: %s", error.text ? error.text : "its numbers are too large");
+        script_error(e, "T0214", span, "no layout: %s",
+                     error.text ? error.text : "its numbers are too large");
         return script_poison();
     }
     return (script_value){.kind = SCRIPT_VALUE_LAYOUT, .as.layout = layout};
@@ -203,7 +207,8 @@ bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **l
     *layout = NULL;
     if (script_is_poison(v))
         return false;
-    if (v.kind == SCRIPT_VALUE_NONE || (v.kind == SCRIPT_VALUE_STRING && strcmp(v.as.string.text, "default") == 0))
+    if (v.kind == SCRIPT_VALUE_NONE ||
+        (v.kind == SCRIPT_VALUE_STRING && strcmp(v.as.string.text, "default") == 0))
         return true;
     if (v.kind == SCRIPT_VALUE_LAYOUT_SPEC)
         v = layout_from(e, v.as.spec, span);
@@ -258,7 +263,8 @@ static void add_term(script_evaluator *e, axis_sums *sums, layout_axis axis, con
 }
 
 /* Splits x over iters, innermost last; the outermost digit is not reduced. */
-static void split(script_evaluator *e, const ir_expr *x, const layout_iter *iters, uint32_t count, axis_sums *sums) {
+static void split(script_evaluator *e, const ir_expr *x, const layout_iter *iters, uint32_t count,
+                  axis_sums *sums) {
     int64_t below[MAX_ITERS + 1];
     num_dtype dtype = (num_dtype)x->type.dtype;
     below[count] = 1;
@@ -275,7 +281,8 @@ static void split(script_evaluator *e, const ir_expr *x, const layout_iter *iter
     }
 }
 
-static const ir_expr *flatten(script_evaluator *e, const ir_expr **coord, const int64_t *shape, uint32_t rank) {
+static const ir_expr *flatten(script_evaluator *e, const ir_expr **coord, const int64_t *shape,
+                              uint32_t rank) {
     const ir_expr *flat = coord[0], *x, *y;
     for (uint32_t i = 1; i < rank; i++) {
         flat = ir_binary(e->module, IR_MUL, flat, ir_int(e->module, (num_dtype)flat->type.dtype, shape[i]));
@@ -294,8 +301,9 @@ static script_value position_dict(script_evaluator *e, const axis_sums *sums) {
         const char *name = layout_axis_name((layout_axis)i);
         int64_t constant;
         script_list_add(e->arena, dict, script_string(e->arena, name, strlen(name)));
-        script_list_add(e->arena, dict, ir_is_int(sums->sum[i], &constant) ? script_int(constant)
-                                                                          : script_expr(sums->sum[i]));
+        script_list_add(e->arena, dict,
+                        ir_is_int(sums->sum[i], &constant) ? script_int(constant)
+                                                           : script_expr(sums->sum[i]));
     }
     return dict;
 }
@@ -306,7 +314,8 @@ static script_value apply_constant(script_evaluator *e, const layout_tile *layou
     uint32_t axes = 0;
     layout_error error = {NULL};
     if (!layout_apply(layout, coordinate, rank, shape, position, &axes, &error, e->arena)) {
-        script_error(e, "T0214", span, "the layout does not apply: %s", error.text ? error.text : "numbers too large");
+        script_error(e, "T0214", span, "the layout does not apply: %s",
+                     error.text ? error.text : "numbers too large");
         return script_poison();
     }
     axis_sums sums = {.axes = axes};
@@ -341,10 +350,12 @@ static script_value apply_run_time(script_evaluator *e, const layout_tile *layou
         for (uint32_t i = 0; i < rank; i++)
             split(e, coord[i], grouped->shard + separators[i], separators[i + 1] - separators[i], &sums);
     } else if (shape || rank == 1) {
-        split(e, shape ? flatten(e, coord, shape, rank) : coord[0], layout->shard, layout->shard_count, &sums);
+        split(e, shape ? flatten(e, coord, shape, rank) : coord[0], layout->shard, layout->shard_count,
+              &sums);
     } else if (rank == layout->shard_count) {
         for (uint32_t i = 0; i < rank; i++) {
-            const ir_expr *stride = ir_int(e->module, (num_dtype)coord[i]->type.dtype, layout->shard[i].stride);
+            const ir_expr *stride =
+                ir_int(e->module, (num_dtype)coord[i]->type.dtype, layout->shard[i].stride);
             add_term(e, &sums, layout->shard[i].axis, ir_binary(e->module, IR_MUL, coord[i], stride));
         }
     } else {
@@ -391,12 +402,13 @@ script_value script_word_layout_apply(script_evaluator *e, const script_call *ca
         script_value copy = *shape_value;
         as_items(&copy, &items, &count);
         if (count != rank) {
-            script_error(e, "T0211", script_argument_span(call, "shape"), "%u coordinates in a shape of %zu axes", rank,
-                         count);
+            script_error(e, "T0211", script_argument_span(call, "shape"),
+                         "%u coordinates in a shape of %zu axes", rank, count);
             return script_poison();
         }
         for (size_t i = 0; i < count; i++)
-            if (!script_constant_int(e, items[i], &shape[i], script_argument_span(call, "shape"), "an extent"))
+            if (!script_constant_int(e, items[i], &shape[i], script_argument_span(call, "shape"),
+                                     "an extent"))
                 return script_poison();
     }
     const layout_tile *layout = call->receiver.as.layout;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loops of a kernel: the words that make them (serial, unroll, vectorized, grid, range) and the for statement. */
+ * Loops of a kernel: the words that make them (serial, unroll, vectorized, grid, range) and the for
+ * statement. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -14,8 +15,8 @@ static bool loop_dtype(script_evaluator *e, const script_call *call, num_dtype *
     if (!script_to_dtype(e, *v, &type, script_argument_span(call, "dtype")))
         return false;
     if (type.lanes != 1 || (type.dtype != NUM_DTYPE_I32 && type.dtype != NUM_DTYPE_U32)) {
-        script_error(e, "T0244", script_argument_span(call, "dtype"), "a loop variable is int32 or uint32, not %s",
-                     script_type_name(e, type));
+        script_error(e, "T0244", script_argument_span(call, "dtype"),
+                     "a loop variable is int32 or uint32, not %s", script_type_name(e, type));
         return false;
     }
     *dtype = (num_dtype)type.dtype;
@@ -30,7 +31,8 @@ static bool read_bounds(script_evaluator *e, script_value start, script_value st
     if (!a || !b || !script_promote(e, start, stop, &a, &b, span))
         return false;
     if (!ir_type_is_integer(a->type) || a->type.lanes != 1) {
-        script_error(e, "T0212", span, "the bounds of a loop are integers, not %s", script_type_name(e, a->type));
+        script_error(e, "T0212", span, "the bounds of a loop are integers, not %s",
+                     script_type_name(e, a->type));
         return false;
     }
     num_dtype common = (num_dtype)a->type.dtype;
@@ -91,8 +93,8 @@ script_value script_word_loop(script_evaluator *e, const script_call *call) {
     script_value loop = loop_value(e, kind, 1);
     const script_value *stop = script_argument_of(call, "stop"), *step = script_argument_of(call, "step");
     if (!loop_dtype(e, call, &loop.as.loop->dtype) ||
-        !read_bounds(e, stop ? call->value[0] : script_int(0), stop ? *stop : call->value[0], &loop.as.loop->dtype,
-                     call->span, &loop.as.loop->axes[0]))
+        !read_bounds(e, stop ? call->value[0] : script_int(0), stop ? *stop : call->value[0],
+                     &loop.as.loop->dtype, call->span, &loop.as.loop->axes[0]))
         return script_poison();
     if (step && !read_step(e, *step, script_argument_span(call, "step"), &loop.as.loop->step))
         return script_poison();
@@ -138,12 +140,14 @@ static void shadow_warning(script_evaluator *e, const script_node *target) {
     script_binding *old = script_find_local(e, target->text);
     if (!old || old->kind == SCRIPT_BIND_LOOP || !old->span.file)
         return;
-    if (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind != SCRIPT_BIND_LET && old->kind != SCRIPT_BIND_PARAMETER)
+    if (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind != SCRIPT_BIND_LET &&
+        old->kind != SCRIPT_BIND_PARAMETER)
         return;
-    base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0226", target->span,
-                                     "the loop variable '%s' hides the '%s' from before; inside the loop it is a "
-                                     "new value that cannot be assigned",
-                                     target->text, target->text);
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0226", target->span,
+                    "the loop variable '%s' hides the '%s' from before; inside the loop it is a "
+                    "new value that cannot be assigned",
+                    target->text, target->text);
     base_note(e->diagnostics, d, old->span, "'%s' from before is here", target->text);
 }
 
@@ -173,7 +177,8 @@ static bool check_loop(script_evaluator *e, const script_loop *loop, base_span s
     if (loop->kind != IR_LOOP_UNROLL)
         return true;
     if (!script_expr_constant(e, loop->axes[0].extent, &extent)) {
-        base_diagnostic *d = script_error(e, "T0241", span, "an unrolled loop needs a constant number of rounds");
+        base_diagnostic *d =
+            script_error(e, "T0241", span, "an unrolled loop needs a constant number of rounds");
         base_help(e->diagnostics, d, "serial(n, unroll=True) leaves unrolling to the C compiler");
         return false;
     }

@@ -222,8 +222,7 @@ static script_value divide_ir(script_evaluator *e, script_operator op, const ir_
     if (is_integer && ir_is_int(y, &zero) && zero == 0)
         return by_zero(e, span);
     if (is_integer)
-        return script_expr(
-            ir_binary(e->module, op == SCRIPT_OP_MOD ? IR_FLOORMOD : IR_FLOORDIV, x, y));
+        return script_expr(ir_binary(e->module, op == SCRIPT_OP_MOD ? IR_FLOORMOD : IR_FLOORDIV, x, y));
     /* floats: floor(x / y), and x - floor(x / y) * y, by the same operations folded or not */
     const ir_expr *quotient = ir_unary(e->module, IR_FLOOR, ir_binary(e->module, IR_DIV, x, y));
     if (op == SCRIPT_OP_FLOORDIV)
@@ -450,8 +449,7 @@ bool script_iterate(script_evaluator *e, script_value v, script_list **list, bas
     case SCRIPT_VALUE_STRING:
         *list = BASE_NEW(e->arena, script_list);
         for (size_t i = 0; i < v.as.string.size; i++)
-            base_vector_push(e->arena, &(*list)->items,
-                             script_string(e->arena, v.as.string.text + i, 1));
+            base_vector_push(e->arena, &(*list)->items, script_string(e->arena, v.as.string.text + i, 1));
         return true;
     default:
         script_error(e, "T0240", span, "%s cannot be iterated at compile time",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Python's own functions that scripts use while compiling: range, len, min, int, zip, ..., methods of lists, dicts
- * and strings, and the module math. */
+ * Python's own functions that scripts use while compiling: range, len, min, int, zip, ..., methods of lists,
+ * dicts and strings, and the module math. */
 #include "script/script_evaluate.h"
 #include <math.h>
 #include <stdlib.h>
@@ -101,7 +101,8 @@ script_value script_word_python_float(script_evaluator *e, const script_call *ca
             return script_float(value);
     }
     if (!script_is_poison(v))
-        script_error(e, "T0210", call->span, "float takes a compile-time number, not %s", script_value_name(e->arena, v));
+        script_error(e, "T0210", call->span, "float takes a compile-time number, not %s",
+                     script_value_name(e->arena, v));
     return script_poison();
 }
 
@@ -139,7 +140,8 @@ script_value script_word_sequence(script_evaluator *e, const script_call *call) 
     script_value_kind kind = (script_value_kind)call->word->data;
     if (!call->given[0])
         return script_list_make(e->arena, kind);
-    return script_iterate(e, call->value[0], &list, call->span) ? list_of(copy_list(e, list), kind) : script_poison();
+    return script_iterate(e, call->value[0], &list, call->span) ? list_of(copy_list(e, list), kind)
+                                                                : script_poison();
 }
 
 script_value script_word_dict(script_evaluator *e, const script_call *call) {
@@ -193,7 +195,8 @@ script_value script_word_sorted(script_evaluator *e, const script_call *call) {
 script_value script_word_enumerate(script_evaluator *e, const script_call *call) {
     script_list *list;
     int64_t start = 0;
-    if ((call->given[1] && !script_constant_int(e, call->value[1], &start, call->span, "the start of enumerate")) ||
+    if ((call->given[1] &&
+         !script_constant_int(e, call->value[1], &start, call->span, "the start of enumerate")) ||
         !script_iterate(e, call->value[0], &list, call->span))
         return script_poison();
     script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
@@ -236,7 +239,8 @@ static script_value fold_list(script_evaluator *e, script_value v, script_operat
 }
 
 script_value script_word_sum(script_evaluator *e, const script_call *call) {
-    return fold_list(e, call->value[0], SCRIPT_OP_ADD, call->given[1] ? call->value[1] : script_int(0), call->span);
+    return fold_list(e, call->value[0], SCRIPT_OP_ADD, call->given[1] ? call->value[1] : script_int(0),
+                     call->span);
 }
 
 script_value script_word_math_prod(script_evaluator *e, const script_call *call) {
@@ -263,11 +267,11 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
     static const struct {
         const char *name;
         script_value_kind kind;
-    } kinds[] = {{"python.int", SCRIPT_VALUE_INT},     {"python.float", SCRIPT_VALUE_FLOAT},
-                 {"python.bool", SCRIPT_VALUE_BOOL},   {"python.str", SCRIPT_VALUE_STRING},
-                 {"python.list", SCRIPT_VALUE_LIST},   {"python.tuple", SCRIPT_VALUE_TUPLE},
-                 {"python.dict", SCRIPT_VALUE_DICT},   {"TileLayout", SCRIPT_VALUE_LAYOUT},
-                 {"Tensor", SCRIPT_VALUE_TENSOR},      {"Buffer", SCRIPT_VALUE_TENSOR}};
+    } kinds[] = {{"python.int", SCRIPT_VALUE_INT},   {"python.float", SCRIPT_VALUE_FLOAT},
+                 {"python.bool", SCRIPT_VALUE_BOOL}, {"python.str", SCRIPT_VALUE_STRING},
+                 {"python.list", SCRIPT_VALUE_LIST}, {"python.tuple", SCRIPT_VALUE_TUPLE},
+                 {"python.dict", SCRIPT_VALUE_DICT}, {"TileLayout", SCRIPT_VALUE_LAYOUT},
+                 {"Tensor", SCRIPT_VALUE_TENSOR},    {"Buffer", SCRIPT_VALUE_TENSOR}};
     if (kind.kind == SCRIPT_VALUE_TUPLE) {
         for (size_t i = 0; i < kind.as.list->items.count; i++)
             if (kind.as.list->items.items[i].kind != SCRIPT_VALUE_TUPLE &&
@@ -277,7 +281,8 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kind.kind == SCRIPT_VALUE_WORD && strcmp(kind.as.word->path, kinds[i].name) == 0)
-            return v.kind == kinds[i].kind || (kinds[i].kind == SCRIPT_VALUE_INT && v.kind == SCRIPT_VALUE_BOOL);
+            return v.kind == kinds[i].kind ||
+                   (kinds[i].kind == SCRIPT_VALUE_INT && v.kind == SCRIPT_VALUE_BOOL);
     *known = false;
     return false;
 }
@@ -285,7 +290,8 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
 script_value script_word_isinstance(script_evaluator *e, const script_call *call) {
     bool known = true, result = is_instance(call->value[0], call->value[1], &known);
     if (!known && !result) {
-        script_not_supported(e, call->place[1], "isinstance with %s", script_value_name(e->arena, call->value[1]));
+        script_not_supported(e, call->place[1], "isinstance with %s",
+                             script_value_name(e->arena, call->value[1]));
         return script_poison();
     }
     return script_bool(result);
@@ -332,7 +338,8 @@ script_value script_word_str_test(script_evaluator *e, const script_call *call) 
         return script_poison();
     size_t size = call->value[0].as.string.size, whole = call->receiver.as.string.size;
     const char *text = call->receiver.as.string.text;
-    return script_bool(size <= whole && memcmp(call->word->data ? text + whole - size : text, part, size) == 0);
+    return script_bool(size <= whole &&
+                       memcmp(call->word->data ? text + whole - size : text, part, size) == 0);
 }
 
 script_value script_word_str_join(script_evaluator *e, const script_call *call) {
@@ -401,8 +408,9 @@ static bool real_argument(script_evaluator *e, const script_call *call, size_t i
     else if (script_value_integer(v, &i))
         *value = (double)i;
     else {
-        base_diagnostic *d = script_error(e, "T0210", call->place[index], "%s takes compile-time numbers, not %s",
-                                          call->word->path, script_value_name(e->arena, v));
+        base_diagnostic *d =
+            script_error(e, "T0210", call->place[index], "%s takes compile-time numbers, not %s",
+                         call->word->path, script_value_name(e->arena, v));
         if (script_is_ir(v))
             base_help(e->diagnostics, d, "inside a kernel use the dialect's own: T.exp, T.sqrt, ...");
         return false;
@@ -438,7 +446,8 @@ script_value script_word_math_integer(script_evaluator *e, const script_call *ca
 script_value script_word_math_real(script_evaluator *e, const script_call *call) {
     double x, y = 0;
     int which = call->word->data;
-    if (!real_argument(e, call, 0, &x) || (call->given[1] && call->count > 1 && !real_argument(e, call, 1, &y)))
+    if (!real_argument(e, call, 0, &x) ||
+        (call->given[1] && call->count > 1 && !real_argument(e, call, 1, &y)))
         return script_poison();
     if ((which == 0 && x < 0) || ((which == 2 || which == 3 || which == 4) && !(x > 0)) ||
         (which == 2 && call->given[1] && (!(y > 0) || y == 1))) {

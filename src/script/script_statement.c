@@ -45,8 +45,9 @@ static script_flow if_statement(script_evaluator *e, const script_node *node) {
         return SCRIPT_NEXT;
     }
     if (!script_is_ir(test)) {
-        base_diagnostic *d = script_error(e, "T0245", node->a->span, "the test of an if is a truth value, not %s",
-                                          script_value_name(e->arena, test));
+        base_diagnostic *d =
+            script_error(e, "T0245", node->a->span, "the test of an if is a truth value, not %s",
+                         script_value_name(e->arena, test));
         base_help(e->diagnostics, d, "write a comparison, such as x != 0");
         return SCRIPT_NEXT;
     }
@@ -119,15 +120,17 @@ static script_flow while_python(script_evaluator *e, const script_node *node) {
 static void while_kernel(script_evaluator *e, const script_node *node) {
     size_t before = e->block->as.block.body.count;
     script_value test = script_expression(e, node->a);
-    const ir_expr *condition =
-        script_is_poison(test) ? NULL : script_to_condition(e, test, node->a->span, "the condition of a while");
+    const ir_expr *condition = script_is_poison(test)
+                                   ? NULL
+                                   : script_to_condition(e, test, node->a->span, "the condition of a while");
     if (condition && condition->type.lanes != 1) {
         script_error(e, "T0234", node->a->span, "the condition of a while is one truth value, not a vector");
         condition = NULL;
     }
     if (e->block->as.block.body.count != before)
-        script_error(e, "T0245", node->a->span,
-                     "the condition of a while is evaluated every round: it cannot hold a reduction or a view");
+        script_error(
+            e, "T0245", node->a->span,
+            "the condition of a while is evaluated every round: it cannot hold a reduction or a view");
     if (node->orelse.count > 0)
         script_not_supported(e, node->orelse.items[0]->span, "else of a loop");
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_WHILE, e->statement);
@@ -146,7 +149,8 @@ static void jump(script_evaluator *e, const script_node *node) {
         return;
     }
     if (e->nest.items[e->nest.count - 1] == SCRIPT_NEST_UNROLL) {
-        base_diagnostic *d = script_error(e, "T0242", node->span, "%s inside an unrolled or vectorized loop", name);
+        base_diagnostic *d =
+            script_error(e, "T0242", node->span, "%s inside an unrolled or vectorized loop", name);
         base_help(e->diagnostics, d, "use T.serial(n, unroll=True)");
         return;
     }
@@ -200,7 +204,8 @@ void script_check(script_evaluator *e, script_value condition, const char *messa
         return;
     if (script_value_truth(condition, &truth)) {
         if (!truth)
-            script_error(e, "T0266", span, message ? "the assertion is false: %s" : "the assertion is false%s",
+            script_error(e, "T0266", span,
+                         message ? "the assertion is false: %s" : "the assertion is false%s",
                          message ? message : "");
         return;
     }
@@ -212,8 +217,8 @@ void script_check(script_evaluator *e, script_value condition, const char *messa
     if (message)
         args[1] = ir_string(e->module, message);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_EVALUATE, e->statement);
-    statement->as.evaluate.value =
-        ir_make(e->module, IR_TRAP_UNLESS, (ir_type){.kind = IR_TYPE_VOID, .lanes = 1}, args, message ? 2 : 1);
+    statement->as.evaluate.value = ir_make(
+        e->module, IR_TRAP_UNLESS, (ir_type){.kind = IR_TYPE_VOID, .lanes = 1}, args, message ? 2 : 1);
     script_emit(e, statement);
 }
 
@@ -240,7 +245,8 @@ static script_flow with_statement(script_evaluator *e, const script_node *node) 
         if (v.kind == SCRIPT_VALUE_LOOP || (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v)))
             script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
         if (item->b)
-            script_assign(e, item->b, v.kind == SCRIPT_VALUE_FRAME ? script_none() : script_poison(), item->a->span);
+            script_assign(e, item->b, v.kind == SCRIPT_VALUE_FRAME ? script_none() : script_poison(),
+                          item->a->span);
     }
     return script_statements(e, &node->body);
 }
@@ -336,7 +342,8 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
         script_define_function(e, node);
         break;
     case SCRIPT_CLASS:
-        script_not_supported(e, node->name_span.file ? node->name_span : node->span, "the class '%s'", node->text);
+        script_not_supported(e, node->name_span.file ? node->name_span : node->span, "the class '%s'",
+                             node->text);
         script_bind(e, node->text, script_poison(), SCRIPT_BIND_PLAIN, node->span);
         break;
     default:

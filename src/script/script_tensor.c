@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tensor types, allocations and declarations of every dialect. The contract (shape, dtype, scope, align, layout) is
- * read in one place, so that parameters, allocations and views agree. Access is in script_access.c. */
+ * Tensor types, allocations and declarations of every dialect. The contract (shape, dtype, scope, align,
+ * layout) is read in one place, so that parameters, allocations and views agree. Access is in
+ * script_access.c. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -46,13 +47,15 @@ static const ir_expr *extent(script_evaluator *e, script_value v, base_span span
         return NULL;
     if (script_value_integer(v, &constant)) {
         if (constant < 0) {
-            script_error(e, "T0212", span, "an extent of %lld: extents are not negative", (long long)constant);
+            script_error(e, "T0212", span, "an extent of %lld: extents are not negative",
+                         (long long)constant);
             return NULL;
         }
         return ir_int(e->module, constant > INT32_MAX ? NUM_DTYPE_I64 : NUM_DTYPE_I32, constant);
     }
     if (!script_is_ir(v)) {
-        script_error(e, "T0212", span, "an extent must be an integer, not %s", script_value_name(e->arena, v));
+        script_error(e, "T0212", span, "an extent must be an integer, not %s",
+                     script_value_name(e->arena, v));
         return NULL;
     }
     extent_check check = {NULL};
@@ -120,9 +123,9 @@ bool script_check_layout(script_evaluator *e, const ir_tensor_type *type, base_s
         base_builder text;
         base_builder_start(&text, e->arena);
         layout_print(type->layout, &text);
-        base_diagnostic *d = script_error(e, "T0213", span,
-                                          "the layout %s has %lld coordinates, the shape has %lld elements",
-                                          text.data, (long long)size, (long long)product);
+        base_diagnostic *d =
+            script_error(e, "T0213", span, "the layout %s has %lld coordinates, the shape has %lld elements",
+                         text.data, (long long)size, (long long)product);
         base_help(e->diagnostics, d, "the extents of S[...] multiply to the number of elements of the shape");
         return false;
     }
@@ -158,14 +161,16 @@ static bool read_align(script_evaluator *e, const script_call *call, ir_tensor_t
     if (align <= 0 && align >= -1)
         return true;
     if (align < 0 || align > (1 << 20) || (align & (align - 1)) != 0) {
-        script_error(e, "T0205", span, "an alignment is a power of two up to 1 MiB, not %lld", (long long)align);
+        script_error(e, "T0205", span, "an alignment is a power of two up to 1 MiB, not %lld",
+                     (long long)align);
         return false;
     }
     type->align = (uint32_t)align;
     return true;
 }
 
-/* strides=, elem_offset=, byte_offset= of the older dialects become a layout; the newer ones have only layouts. */
+/* strides=, elem_offset=, byte_offset= of the older dialects become a layout; the newer ones have only
+ * layouts. */
 static bool read_strides(script_evaluator *e, const script_call *call, bool newer, script_tensor_type *out) {
     static const char *const names[] = {"strides", "elem_offset", "byte_offset"};
     ir_tensor_type *type = &out->type;
@@ -176,9 +181,9 @@ static bool read_strides(script_evaluator *e, const script_call *call, bool newe
             continue;
         any = true;
         if (newer) {
-            base_diagnostic *d = script_error(e, "T0272", script_argument_span(call, names[i]),
-                                              "%s is no argument here: only the layout has strides and origin",
-                                              names[i]);
+            base_diagnostic *d =
+                script_error(e, "T0272", script_argument_span(call, names[i]),
+                             "%s is no argument here: only the layout has strides and origin", names[i]);
             base_help(e->diagnostics, d, "layout=TileLayout(S[(extents) : (strides)] + offset)");
             return false;
         }
@@ -186,8 +191,9 @@ static bool read_strides(script_evaluator *e, const script_call *call, bool newe
     if (!any)
         return true;
     if (out->has_layout || !script_constant_shape(e, type, shape)) {
-        script_error(e, "T0272", call->span, out->has_layout ? "strides or offsets beside an explicit layout"
-                                                             : "strides and offsets need constant extents");
+        script_error(e, "T0272", call->span,
+                     out->has_layout ? "strides or offsets beside an explicit layout"
+                                     : "strides and offsets need constant extents");
         return false;
     }
     amount = 1;
@@ -237,8 +243,8 @@ static bool read_strides(script_evaluator *e, const script_call *call, bool newe
         iters[i] = (layout_iter){shape[i], strides[i], LAYOUT_AXIS_M};
     offsets[LAYOUT_AXIS_M] = offset;
     layout_error error = {NULL};
-    type->layout = layout_make(e->arena, iters, type->rank, NULL, 0, offsets,
-                               offset ? 1u << LAYOUT_AXIS_M : 0, &error);
+    type->layout =
+        layout_make(e->arena, iters, type->rank, NULL, 0, offsets, offset ? 1u << LAYOUT_AXIS_M : 0, &error);
     if (!type->layout) {
         script_error(e, "T0214", call->span, "these strides make no layout: %s", error.text);
         return false;
@@ -316,7 +322,8 @@ script_value script_word_match_buffer(script_evaluator *e, const script_call *ca
         return script_tensor(tensor);
     }
     if (!script_is_poison(handle))
-        script_error(e, "T0205", call->place[0], "match_buffer takes a handle parameter that has no tensor yet, not %s",
+        script_error(e, "T0205", call->place[0],
+                     "match_buffer takes a handle parameter that has no tensor yet, not %s",
                      script_value_name(e->arena, handle));
     return script_poison();
 }
@@ -361,7 +368,8 @@ static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, ba
             base_diagnostic *d =
                 script_error(e, "T0270", span, "a second allocation of dynamic shared memory");
             base_note(e->diagnostics, d, e->dynamic_span, "the first is here; a kernel has one such arena");
-            base_help(e->diagnostics, d, "allocate one arena and declare tensors in it: decl_tensor(arena.data, ...)");
+            base_help(e->diagnostics, d,
+                      "allocate one arena and declare tensors in it: decl_tensor(arena.data, ...)");
             return false;
         }
         e->was_first_dynamic = true;
@@ -412,8 +420,8 @@ static bool type_argument(script_evaluator *e, const script_call *call, script_t
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (script_argument_of(call, others[i])) {
-            script_error(e, "T0204", script_argument_span(call, others[i]), "%s beside ty_args: the type has it",
-                         others[i]);
+            script_error(e, "T0204", script_argument_span(call, others[i]),
+                         "%s beside ty_args: the type has it", others[i]);
             return false;
         }
     *out = *v->as.list->items.items[0].as.tensor_type;
@@ -424,7 +432,8 @@ script_value script_word_allocate(script_evaluator *e, const script_call *call) 
     script_tensor_type type;
     int form = call->word->data;
     if (script_argument_of(call, "allocated_addr")) {
-        script_not_supported(e, script_argument_span(call, "allocated_addr"), "tensor memory (allocated_addr)");
+        script_not_supported(e, script_argument_span(call, "allocated_addr"),
+                             "tensor memory (allocated_addr)");
         return script_poison();
     }
     if (script_argument_of(call, "ty_args") ? !type_argument(e, call, &type)
@@ -457,8 +466,8 @@ script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, c
                               base_span span) {
     if (!script_need_kernel(e, span, "a view"))
         return script_poison();
-    ir_tensor *tensor = ir_tensor_create(e->module, script_temporary_name(e, "view"), type, IR_TENSOR_VIEW,
-                                         data, span);
+    ir_tensor *tensor =
+        ir_tensor_create(e->module, script_temporary_name(e, "view"), type, IR_TENSOR_VIEW, data, span);
     base_map_set(e->unnamed, BASE_KEY(tensor), tensor);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_DECLARE, span);
     statement->as.declare.tensor = tensor;
@@ -483,7 +492,8 @@ static script_value declare(script_evaluator *e, const script_call *call, script
     return script_make_view(e, &type->type, pointer, call->span);
 }
 
-/* The newest form takes the pointer first and the type in ty_args; the binder has put it where the shape stands. */
+/* The newest form takes the pointer first and the type in ty_args; the binder has put it where the shape
+ * stands. */
 static void pointer_first(script_call *call) {
     if (!script_argument_of(call, "ty_args") || !call->given[0] || script_argument_of(call, "data"))
         return;
@@ -502,7 +512,8 @@ script_value script_word_declare(script_evaluator *e, const script_call *call) {
         pointer_first(moved);
     const script_value *data = script_argument_of(moved, "data");
     if (script_argument_of(moved, "allocated_addr")) {
-        script_not_supported(e, script_argument_span(moved, "allocated_addr"), "tensor memory (allocated_addr)");
+        script_not_supported(e, script_argument_span(moved, "allocated_addr"),
+                             "tensor memory (allocated_addr)");
         return script_poison();
     }
     if (newer && script_argument_of(moved, "ty_args") ? !type_argument(e, moved, &type)
@@ -512,7 +523,8 @@ script_value script_word_declare(script_evaluator *e, const script_call *call) {
         return declare(e, moved, &type, *data, script_argument_span(moved, "data"));
     if (!newer)
         return script_allocate(e, &type.type, call->span);
-    base_diagnostic *d = script_error(e, "T0203", call->span, "decl_tensor needs a pointer: it makes no storage");
+    base_diagnostic *d =
+        script_error(e, "T0203", call->span, "decl_tensor needs a pointer: it makes no storage");
     base_help(e->diagnostics, d, "decl_tensor(pointer, ty_args=[Tensor(shape, dtype)])");
     return script_poison();
 }
@@ -547,7 +559,8 @@ void script_name_tensor(script_evaluator *e, script_value v, const char *name, b
 script_value script_word_handle(script_evaluator *e, const script_call *call) {
     ir_type element = ir_type_prim(NUM_DTYPE_NONE, 1);
     ir_scope scope = IR_SCOPE_GLOBAL;
-    const script_value *v = script_argument_of(call, call->word->signature[0] == 'd' ? "dtype" : "element_type");
+    const script_value *v =
+        script_argument_of(call, call->word->signature[0] == 'd' ? "dtype" : "element_type");
     if (v && v->kind == SCRIPT_VALUE_STRING && strcmp(v->as.string.text, "tensormap") == 0) {
         script_not_supported(e, call->span, "a tensor map");
         return script_poison();

@@ -47,8 +47,8 @@ static const layout_tile *layout_of(script_evaluator *e, const ir_tensor *tensor
     if (tensor->type.layout)
         return tensor->type.layout;
     if (!script_constant_shape(e, &tensor->type, shape)) {
-        script_error(e, "T0210", span, "the layout of '%s' is not constant: an extent is known at launch only",
-                     tensor->name);
+        script_error(e, "T0210", span,
+                     "the layout of '%s' is not constant: an extent is known at launch only", tensor->name);
         return NULL;
     }
     const layout_tile *layout = layout_row_major(e->arena, shape, tensor->type.rank, &error);
@@ -96,7 +96,8 @@ script_value script_word_expr_astype(script_evaluator *e, const script_call *cal
 /* ---- views ---- */
 
 /* view("float16"): the last axis counts the narrower or wider elements of the same bytes. */
-static script_value view_dtype(script_evaluator *e, const script_call *call, ir_tensor *tensor, ir_type element) {
+static script_value view_dtype(script_evaluator *e, const script_call *call, ir_tensor *tensor,
+                               ir_type element) {
     ir_tensor_type type = tensor->type;
     int64_t from = (int64_t)num_dtype_bits(type.dtype) * type.lanes;
     int64_t to = (int64_t)num_dtype_bits((num_dtype)element.dtype) * element.lanes, last, ratio;
@@ -106,7 +107,8 @@ static script_value view_dtype(script_evaluator *e, const script_call *call, ir_
     ratio = narrower ? from / to : to / from;
     if ((narrower ? from % to : to % from) != 0 || !ir_is_int(shape[type.rank - 1], &last) ||
         (!narrower && last % ratio != 0)) {
-        script_error(e, "T0213", call->span, "elements of %lld bits do not divide the last axis of '%s' into %lld bits",
+        script_error(e, "T0213", call->span,
+                     "elements of %lld bits do not divide the last axis of '%s' into %lld bits",
                      (long long)from, tensor->name, (long long)to);
         return script_poison();
     }
@@ -138,7 +140,8 @@ static bool product_of(const int64_t *shape, uint32_t rank, int64_t *product) {
 }
 
 /* One -1 stands for what the other extents leave. */
-static bool view_shape(script_evaluator *e, const script_call *call, ir_tensor *tensor, ir_tensor_type *type) {
+static bool view_shape(script_evaluator *e, const script_call *call, ir_tensor *tensor,
+                       ir_tensor_type *type) {
     script_value list = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
     int64_t shape[MAX_RANK], total, known = 1, extent, inferred = -1;
     const script_arguments *rest = &call->rest;
@@ -159,8 +162,8 @@ static bool view_shape(script_evaluator *e, const script_call *call, ir_tensor *
         script_list_add(e->arena, copy, v);
     }
     if (inferred >= 0) {
-        if (!script_constant_shape(e, &tensor->type, shape) || !product_of(shape, tensor->type.rank, &total) ||
-            known <= 0 || total % known != 0) {
+        if (!script_constant_shape(e, &tensor->type, shape) ||
+            !product_of(shape, tensor->type.rank, &total) || known <= 0 || total % known != 0) {
             script_error(e, "T0213", call->span, "-1 has no whole extent here: '%s' is %s", tensor->name,
                          script_value_name(e->arena, script_tensor(tensor)));
             return false;
@@ -178,8 +181,8 @@ static script_value view_mismatch(script_evaluator *e, const script_call *call, 
     return script_poison();
 }
 
-/* Without layout= the mapping stays, so the number of elements does; with one the view enumerates the physical
- * slots of this thread, gaps and origin included. */
+/* Without layout= the mapping stays, so the number of elements does; with one the view enumerates the
+ * physical slots of this thread, gaps and origin included. */
 static script_value check_view(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
                                const ir_tensor_type *type, bool has_layout, bool *good) {
     int64_t old_shape[MAX_RANK], new_shape[MAX_RANK], have, want;
@@ -215,8 +218,9 @@ script_value script_word_tensor_view(script_evaluator *e, const script_call *cal
         return script_poison();
     }
     script_value first = call->rest.items.items[0].value;
-    if (call->rest.items.count == 1 && (first.kind == SCRIPT_VALUE_STRING || first.kind == SCRIPT_VALUE_TYPE ||
-                                        first.kind == SCRIPT_VALUE_DTYPE)) {
+    if (call->rest.items.count == 1 &&
+        (first.kind == SCRIPT_VALUE_STRING || first.kind == SCRIPT_VALUE_TYPE ||
+         first.kind == SCRIPT_VALUE_DTYPE)) {
         if (!script_to_dtype(e, first, &element, call->rest.items.items[0].span))
             return script_poison();
         return view_dtype(e, call, tensor, element);
@@ -253,7 +257,8 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
         if (!script_constant_int(e, v, &axis, call->span, "an axis number"))
             return script_poison();
         if (axis < 0 || axis >= rank || (seen & (1u << axis))) {
-            script_error(e, "T0211", call->span, "permute takes every axis number from 0 to %u once", rank - 1);
+            script_error(e, "T0211", call->span, "permute takes every axis number from 0 to %u once",
+                         rank - 1);
             return script_poison();
         }
         seen |= 1u << axis;
@@ -267,7 +272,8 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
     type.layout = layout_permute(e->arena, layout, shape, rank, order, &error);
     type.shape = permuted;
     if (!type.layout) {
-        script_error(e, "T0214", call->span, "the axes of '%s' cannot be permuted: %s", tensor->name, error.text);
+        script_error(e, "T0214", call->span, "the axes of '%s' cannot be permuted: %s", tensor->name,
+                     error.text);
         return script_poison();
     }
     return script_make_view(e, &type, script_root_pointer(e, tensor), call->span);
@@ -275,7 +281,8 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
 
 /* ---- pointers ---- */
 
-static const ir_expr *element_address(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span) {
+static const ir_expr *element_address(script_evaluator *e, ir_tensor *tensor, script_value index,
+                                      base_span span) {
     const ir_expr *const *indices;
     script_value region;
     if (!script_indices(e, tensor, index, span, &indices, &region))
@@ -313,13 +320,15 @@ script_value script_word_address_of(script_evaluator *e, const script_call *call
         ir_tensor *tensor = v.kind == SCRIPT_VALUE_TENSOR ? v.as.tensor : v.as.region->tensor;
         script_value index = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
         for (uint32_t i = 0; i < tensor->type.rank; i++)
-            script_list_add(e->arena, index, v.kind == SCRIPT_VALUE_TENSOR ? script_int(0)
-                                                                           : script_expr(v.as.region->starts[i]));
+            script_list_add(e->arena, index,
+                            v.kind == SCRIPT_VALUE_TENSOR ? script_int(0)
+                                                          : script_expr(v.as.region->starts[i]));
         const ir_expr *x = element_address(e, tensor, index, call->place[0]);
         return x ? script_expr(x) : script_poison();
     }
-    base_diagnostic *d = script_error(e, "T0205", call->place[0], "address_of takes a tensor or an element, not %s",
-                                      script_value_name(e->arena, v));
+    base_diagnostic *d =
+        script_error(e, "T0205", call->place[0], "address_of takes a tensor or an element, not %s",
+                     script_value_name(e->arena, v));
     base_help(e->diagnostics, d, "address_of(A[i, j]), or A.ptr_to([i, j])");
     return script_poison();
 }
@@ -329,8 +338,8 @@ const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span 
         return NULL;
     if (v.kind == SCRIPT_VALUE_EXPR && v.as.expr->type.kind == IR_TYPE_POINTER)
         return v.as.expr;
-    base_diagnostic *d = script_error(e, "T0205", span, "%s must be a pointer, not %s", what,
-                                      script_value_name(e->arena, v));
+    base_diagnostic *d =
+        script_error(e, "T0205", span, "%s must be a pointer, not %s", what, script_value_name(e->arena, v));
     if (v.kind == SCRIPT_VALUE_TENSOR)
         base_help(e->diagnostics, d, "%s.data is the pointer of '%s', %s.ptr_to([...]) that of an element",
                   v.as.tensor->name, v.as.tensor->name, v.as.tensor->name);
@@ -360,13 +369,14 @@ script_value script_word_ptr_byte_offset(script_evaluator *e, const script_call 
 /* ---- vector access by method ---- */
 
 /* vload([i, j], "float32x4"): the last index starts a vector of the dtype's lanes. */
-static bool vector_indices(script_evaluator *e, ir_tensor *tensor, script_value begin, unsigned lanes, base_span span,
-                           const ir_expr *const **indices) {
+static bool vector_indices(script_evaluator *e, ir_tensor *tensor, script_value begin, unsigned lanes,
+                           base_span span, const ir_expr *const **indices) {
     script_value region;
     if (!script_indices(e, tensor, begin, span, indices, &region))
         return false;
     if (region.kind == SCRIPT_VALUE_REGION) {
-        script_error(e, "T0211", span, "a vector access of '%s' takes %u indices", tensor->name, tensor->type.rank);
+        script_error(e, "T0211", span, "a vector access of '%s' takes %u indices", tensor->name,
+                     tensor->type.rank);
         return false;
     }
     if (lanes <= tensor->type.lanes || lanes % tensor->type.lanes != 0)
@@ -376,8 +386,9 @@ static bool vector_indices(script_evaluator *e, ir_tensor *tensor, script_value 
     if (list[last]->type.lanes > 1)
         return true;
     const ir_expr *args[2] = {list[last], ir_int(e->module, (num_dtype)list[last]->type.dtype, 1)};
-    list[last] = ir_make(e->module, IR_RAMP,
-                         ir_type_prim((num_dtype)list[last]->type.dtype, lanes / tensor->type.lanes), args, 2);
+    list[last] =
+        ir_make(e->module, IR_RAMP,
+                ir_type_prim((num_dtype)list[last]->type.dtype, lanes / tensor->type.lanes), args, 2);
     *indices = list;
     return true;
 }
@@ -390,8 +401,8 @@ script_value script_word_tensor_vload(script_evaluator *e, const script_call *ca
     if (dtype && !script_to_dtype(e, *dtype, &type, script_argument_span(call, "dtype")))
         return script_poison();
     if (type.dtype != tensor->type.dtype) {
-        script_error(e, "T0233", call->span, "vload of %s from '%s' of %s", script_type_name(e, type), tensor->name,
-                     script_type_name(e, script_element_type(tensor)));
+        script_error(e, "T0233", call->span, "vload of %s from '%s' of %s", script_type_name(e, type),
+                     tensor->name, script_type_name(e, script_element_type(tensor)));
         return script_poison();
     }
     if (!vector_indices(e, tensor, call->value[0], type.lanes, call->place[0], &indices))
