@@ -90,16 +90,44 @@ static script_node *finish_comprehension(script_parser *parser, script_node *nod
     return script_parser_finish(parser, whole, begin);
 }
 
+/* "NAME =" alone at the start of a line inside a bracket: an assignment that an open bracket swallowed. */
+static bool at_swallowed_assignment(const script_parser *parser, base_span *name) {
+    const char *data = parser->lexer.data;
+    uint32_t end = parser->token.begin;
+    while (end > 0 && data[end - 1] == ' ')
+        end--;
+    uint32_t begin = end;
+    while (begin > 0 && ((unsigned char)data[begin - 1] >= 0x80 || data[begin - 1] == '_' ||
+                         (data[begin - 1] >= '0' && data[begin - 1] <= '9') ||
+                         ((data[begin - 1] | 0x20) >= 'a' && (data[begin - 1] | 0x20) <= 'z')))
+        begin--;
+    uint32_t line = begin;
+    while (line > 0 && (data[line - 1] == ' ' || data[line - 1] == '\t'))
+        line--;
+    *name = script_lexer_span(&parser->lexer, begin, end);
+    return begin < end && line > 0 && (data[line - 1] == '\n' || data[line - 1] == '\r') &&
+           begin - line <= parser->lexer.line_column;
+}
+
 static bool expect_close(script_parser *parser, script_word_kind close, uint32_t open, const char *what) {
     if (script_parser_take(parser, close))
         return true;
-    const char *found = script_parser_found(parser, &parser->token);
-    base_diagnostic *d = script_parser_error(parser, "T0120", "expected ',' or '%s' in %s but found %s",
-                                             script_word_text(close), what, found);
+    const char *found = script_parser_found(parser, &parser->token), *text = script_word_text(close);
+    base_diagnostic *d;
+    base_span name;
+    bool assign = script_parser_at(parser, SCRIPT_WORD_ASSIGN);
+    if (assign && at_swallowed_assignment(parser, &name))
+        d = script_parser_error_at(parser, "T0113", name, "expected '%s' before this assignment", text),
+        assign = false;
+    else if (assign)
+        d = script_parser_error(parser, "T0121", "'=' cannot stand in %s", what);
+    else
+        d = script_parser_error(parser, "T0120", "expected ',' or '%s' in %s but found %s", text, what,
+                                found);
     if (d)
         base_note(parser->diagnostics, d, script_lexer_span(&parser->lexer, open, open + 1),
-                  "it starts here");
-    if (script_parser_at(parser, SCRIPT_WORD_ASSIGN))
+                  "the bracket is opened here");
+    if (assign)
         script_parser_help(parser, d, "to compare, write ==");
     return false;
 }

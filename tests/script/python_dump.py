@@ -76,13 +76,17 @@ class Printer:
 
     def JoinedStr(self, n, role, indent, places):
         self.line(n, role, indent, "FString", places)
-        self.all(n.values, "part", indent + 2, False)
+        self.parts(n.values, "part", indent + 2)
+
+    def parts(self, nodes, role, indent):
+        # Python 3.12 leaves empty strings in some places.
+        self.all([n for n in nodes if getattr(n, "value", None) != ""], role, indent, False)
 
     def FormattedValue(self, n, role, indent, places):
         self.line(n, role, indent, "Formatted" + (" !" + chr(n.conversion) if n.conversion > 0 else ""), False)
         self.node(n.value, "value", indent + 2, False)
         if n.format_spec is not None:
-            self.all(n.format_spec.values, "spec", indent + 2, False)
+            self.parts(n.format_spec.values, "spec", indent + 2)
 
     def Tuple(self, n, *at):
         self.simple(n, *at, "Tuple", item=n.elts)
