@@ -201,18 +201,6 @@ static format_scope *top_scope(spacing *s) {
     return s->scopes.count ? &s->scopes.items[s->scopes.count - 1] : NULL;
 }
 
-/* "match x:" and "case x:": the word is no value. Only a line that ends in ":" can be one. */
-static uint32_t soft_keyword(const formatter *f) {
-    const script_token *first = &f->tokens.items[0].token;
-    uint32_t size = first->end - first->begin, last = (uint32_t)f->tokens.count - 1;
-    const char *text = f->lexer.data + first->begin;
-    while (last > 0 && is_comment(f, last))
-        last--;
-    bool named = first->kind == SCRIPT_TOKEN_NAME && ((size == 5 && memcmp(text, "match", 5) == 0) ||
-                                                      (size == 4 && memcmp(text, "case", 4) == 0));
-    return named && f->tokens.items[last].token.word == SCRIPT_WORD_COLON ? 0 : UINT32_MAX;
-}
-
 static void match_brackets(formatter *f) {
     BASE_VECTOR(uint32_t) open = {0};
     for (uint32_t i = 0; i < f->tokens.count; i++) {
@@ -225,6 +213,24 @@ static void match_brackets(formatter *f) {
             f->tokens.items[other].match = i;
         }
     }
+}
+
+/* "match (x):" and "case (x):": the word is no value that the bracket belongs to. A colon outside brackets
+ * tells. */
+static uint32_t soft_keyword(const formatter *f) {
+    const script_token *first = &f->tokens.items[0].token;
+    uint32_t size = first->end - first->begin;
+    const char *text = f->lexer.data + first->begin;
+    if (first->kind != SCRIPT_TOKEN_NAME ||
+        !((size == 5 && memcmp(text, "match", 5) == 0) || (size == 4 && memcmp(text, "case", 4) == 0)))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < f->tokens.count; i++) {
+        if (f->tokens.items[i].token.word == SCRIPT_WORD_COLON)
+            return 0;
+        if (is_open(f->tokens.items[i].token.word))
+            i = f->tokens.items[i].match;
+    }
+    return UINT32_MAX;
 }
 
 /* Decides the space before every token. */
