@@ -221,7 +221,7 @@ static void reinterpret(cuda_writer *w, const ir_expr *e) {
 /* ---- pointers and memory ---- */
 static bool is_flat(const ir_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
-        if (e->args[i]->count > 1)
+        if (operator_text(e->args[i]->op))
             return false;
     return true;
 }

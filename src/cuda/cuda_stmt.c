@@ -134,7 +134,8 @@ static void loop(cuda_writer *w, const ir_stmt *s) {
     const ir_var *var = s->as.loop.var;
     const ir_expr *start = steady_bound(w, s->as.loop.start, "start", var);
     const ir_expr *extent = steady_bound(w, s->as.loop.extent, "extent", var);
-    const ir_expr *end = ir_binary(w->module, IR_ADD, start, extent);
+    bool swap = ir_is_int(start, NULL); /* n + 2, as a person writes it */
+    const ir_expr *end = ir_binary(w->module, IR_ADD, swap ? extent : start, swap ? start : extent);
     int64_t step = 1;
     ir_is_int(s->as.loop.step, &step);
     cuda_scope_open(w);

@@ -57,6 +57,13 @@ static const ir_expr *nibble_of(ir_module *module, ir_type type, const ir_expr *
     return ir_make(module, IR_REINTERPRET, ir_type_scalar(type), &bits, 1);
 }
 
+static const ir_expr *word_load(ir_module *module, const ir_expr *e) {
+    num_dtype word = carrier(e->type.lanes);
+    const ir_expr *index = halve(module, e->args[1], nibbles_log2(word));
+    return ir_pointer_load(module, ir_type_prim(word, 1), retype(module, e->args[0], word), index,
+                           e->at.origin);
+}
+
 /* Lanes of 4-bit vectors out of one word. */
 static const ir_expr *rewrite(void *user, const ir_expr *e) {
     lower_context *context = user;
@@ -71,32 +78,27 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
     if (e->op != IR_POINTER_LOAD || !is_nibble(e->type))
         return e;
     unsigned lanes = e->type.lanes;
-    num_dtype word = carrier(lanes);
-    const ir_expr *base = retype(module, e->args[0], word), *index = e->args[1];
-    unsigned shift = nibbles_log2(word);
-    const ir_expr *load =
-        ir_pointer_load(module, ir_type_prim(word, 1), base, halve(module, index, shift), e->at.origin);
+    const ir_expr *load = word_load(module, e);
     if (lanes == 1)
-        return nibble_of(module, e->type, load, position(module, index));
+        return nibble_of(module, e->type, load, position(module, e->args[1]));
     const ir_expr **parts = BASE_NEW_ARRAY(context->arena, const ir_expr *, lanes);
     for (unsigned i = 0; i < lanes; i++)
         parts[i] = nibble_of(module, e->type, load, ir_int(module, NUM_DTYPE_U32, 4 * (int64_t)i));
     return ir_make(module, IR_VECTOR, e->type, parts, lanes);
 }
 
-/* LANE over what rewrite made folds here. */
-static const ir_expr *fold_lanes(void *user, const ir_expr *e) {
-    if (e->op == IR_LANE && e->args[0]->op == IR_VECTOR)
-        return e->args[0]->args[e->at.integer];
+/* LANE and REINTERPRET over what rewrite made fold here. */
+static const ir_expr *fold(void *user, const ir_expr *e) {
+    const ir_expr *a = e->count ? e->args[0] : NULL;
+    if (e->op == IR_LANE && a->op == IR_VECTOR)
+        return a->args[e->at.integer];
+    if (e->op == IR_REINTERPRET && a->op == IR_REINTERPRET && ir_type_equal(a->args[0]->type, e->type))
+        return a->args[0];
     return rewrite(user, e);
 }
 
 static const ir_expr *bits_of(ir_module *module, const ir_expr *nibble, num_dtype word) {
-    const ir_expr *bits;
-    if (nibble->op == IR_REINTERPRET && nibble->args[0]->type.dtype == NUM_DTYPE_U8)
-        bits = nibble->args[0];
-    else
-        bits = ir_make(module, IR_REINTERPRET, ir_type_prim(NUM_DTYPE_U8, 1), &nibble, 1);
+    const ir_expr *bits = ir_make(module, IR_REINTERPRET, ir_type_prim(NUM_DTYPE_U8, 1), &nibble, 1);
     bits = ir_binary(module, IR_BITAND, bits, number(module, bits, 15));
     return ir_cast(module, ir_type_prim(word, 1), bits);
 }
@@ -105,6 +107,8 @@ static const ir_expr *bits_of(ir_module *module, const ir_expr *nibble, num_dtyp
 static const ir_expr *join(lower_context *context, const ir_expr *value, num_dtype word) {
     ir_module *module = context->module;
     unsigned lanes = value->type.lanes;
+    if (value->op == IR_POINTER_LOAD) /* a copy */
+        return word_load(module, value);
     num_dtype wide = num_dtype_bits(word) < 32 ? NUM_DTYPE_U32 : word;
     const ir_expr *all = NULL;
     for (unsigned i = 0; i < lanes; i++) {
@@ -146,6 +150,6 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 }
 
 void lower_packed(lower_context *context) {
-    lower_rewrite_expressions(context, context->function->body, fold_lanes, context);
     lower_map_statements(context, context->function->body, statement, context);
+    lower_rewrite_expressions(context, context->function->body, fold, context);
 }
