@@ -270,11 +270,7 @@ static void check_for(ir_verifier *v, const ir_stmt *s) {
     if (!ir_type_is_integer(var->type) || var->type.lanes != 1 || var->kind != IR_VAR_LOOP)
         ir_verifier_report(v, "T0327", NULL, "loop variable `%s` is no integer of a loop", var->name);
     check_bound(v, "start", var, s->as.loop.start);
-    if (check_bound(v, "extent", var, s->as.loop.extent) && s->as.loop.kind == IR_LOOP_UNROLL &&
-        !ir_is_int(s->as.loop.extent, NULL))
-        ir_verifier_report(v, "T0328", "use serial, or make the extent a constant",
-                           "the extent `%s` of unrolled loop `%s` is no constant",
-                           ir_verifier_shown(v, s->as.loop.extent), var->name);
+    check_bound(v, "extent", var, s->as.loop.extent);
     if (check_bound(v, "step", var, s->as.loop.step) && (!ir_is_int(s->as.loop.step, &step) || step <= 0))
         ir_verifier_report(v, "T0327", NULL, "the step of loop `%s` is `%s`; expected a positive constant",
                            var->name, ir_verifier_shown(v, s->as.loop.step));

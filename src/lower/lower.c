@@ -15,7 +15,7 @@ typedef struct pass_row {
 
 /* clang-format off */
 static const pass_row passes[] = {
-    {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "one dynamic arena; shared allocations leave nested blocks"},
+    {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "shared allocations leave nested blocks"},
     {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},
     {"lower_views", lower_views, FOR_ALL, IR_FORM_TENSOR, "views name the root's pointer or a pointer variable"},
     {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},

@@ -287,7 +287,7 @@ static bool tile(sum *s, const ir_tensor *tensor, const ir_expr *const *indices)
 }
 
 /* ---- accesses that no address can serve ---- */
-static bool check_access(lower_context *context, const ir_tensor *tensor, uint32_t count, base_span span) {
+static bool check_access(lower_context *context, const ir_tensor *tensor, base_span span) {
     base_diagnostics *diagnostics = context->diagnostics;
     const layout_tile *layout = tensor->type.layout;
     base_diagnostic *d;
@@ -295,11 +295,6 @@ static bool check_access(lower_context *context, const ir_tensor *tensor, uint32
         d = base_report(diagnostics, BASE_ERROR, "T0408", span,
                         "'%s' is tensor memory, which has no addresses for loads and stores", tensor->name);
         base_help(diagnostics, d, "move it with tcgen05.ld, tcgen05.st, tcgen05.cp or use it in tcgen05.mma");
-        return false;
-    }
-    if (count != tensor->type.rank) {
-        base_report(diagnostics, BASE_ERROR, "T0409", span, "'%s' has %u axes, but %u indices are given",
-                    tensor->name, tensor->type.rank, count);
         return false;
     }
     if (!layout)
@@ -324,8 +319,8 @@ static bool check_access(lower_context *context, const ir_tensor *tensor, uint32
 }
 
 const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices,
-                           uint32_t count, base_span span) {
-    if (!check_access(context, tensor, count, span))
+                           base_span span) {
+    if (!check_access(context, tensor, span))
         return NULL;
     sum s = {.context = context};
     if (!tensor->type.layout)

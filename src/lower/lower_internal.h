@@ -67,7 +67,7 @@ const ir_tensor *lower_root(const ir_tensor *tensor);
 /* Number of the first scalar element at a coordinate, counted from lower_base, the layout's origin included.
  * NULL after an error was reported at span. The last index may be a RAMP: its base is taken. */
 const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices,
-                           uint32_t count, base_span span);
+                           base_span span);
 /* Whether count neighbours along the last axis, from this index on, are neighbours in storage. */
 bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const ir_expr *last, int64_t count);
 /* Elements that storage of this tensor needs: highest mapped position + 1. False and a report when it is not

@@ -4,9 +4,9 @@
  * beyond the fixed limits of the programming model. */
 #include "lower/lower_internal.h"
 
-/* CUDA C++ Programming Guide, technical specifications: static shared memory, local memory per thread,
- * threads per block, the same on every architecture we target. */
-enum { STATIC_LIMIT = 48 * 1024, LOCAL_LIMIT = 512 * 1024, THREAD_LIMIT = 1024 };
+/* CUDA C++ Programming Guide, technical specifications: static shared memory and local memory per
+ * thread, the same on every architecture we target. */
+enum { STATIC_LIMIT = 48 * 1024, LOCAL_LIMIT = 512 * 1024 };
 
 /* ---- local tensors ---- */
 typedef struct local_question {
@@ -137,25 +137,6 @@ static void check_dynamic(lower_context *context, const ir_launch *launch) {
     base_help(context->diagnostics, d, "leave dynamic_smem_bytes out, or ask for at least what is needed");
 }
 
-static void check_block(lower_context *context, const ir_launch *launch) {
-    int64_t threads = 1;
-    for (int i = 0; i < 3; i++) {
-        int64_t extent;
-        if (!launch->block[i] || !ir_is_int(launch->block[i], &extent))
-            return;
-        if (extent <= 0 || extent > THREAD_LIMIT) {
-            threads = extent <= 0 ? extent : THREAD_LIMIT + 1;
-            break;
-        }
-        threads *= extent;
-    }
-    if (threads <= 0)
-        base_report(context->diagnostics, BASE_ERROR, "T0419", launch->span, "the block has no threads");
-    else if (threads > THREAD_LIMIT)
-        base_report(context->diagnostics, BASE_ERROR, "T0419", launch->span,
-                    "the block has more than %d threads, the limit of every device", THREAD_LIMIT);
-}
-
 static void check_attributes(lower_context *context, const ir_launch *launch) {
     base_diagnostics *diagnostics = context->diagnostics;
     if (launch->max_registers && launch->min_blocks_per_sm)
@@ -177,6 +158,5 @@ void lower_launch(lower_context *context) {
     if (!launch->present)
         return;
     check_dynamic(context, launch);
-    check_block(context, launch);
     check_attributes(context, launch);
 }

@@ -38,7 +38,7 @@ static const ir_expr *make_load(state *st, ir_type type, const ir_expr *base, co
 static const ir_expr *make_address(state *st, const ir_expr *e) {
     lower_context *context = st->context;
     const ir_tensor *tensor = e->at.tensor;
-    const ir_expr *index = lower_index(context, tensor, e->args, e->count, st->span);
+    const ir_expr *index = lower_index(context, tensor, e->args, st->span);
     if (!index)
         return e;
     if (num_dtype_bits(tensor->type.dtype) == 4 && !arith_is_multiple(context->facts, index, 2)) {
@@ -68,7 +68,7 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
     const ir_expr *index;
     switch (e->op) {
     case IR_LOAD:
-        index = lower_index(st->context, e->at.tensor, e->args, e->count, st->span);
+        index = lower_index(st->context, e->at.tensor, e->args, st->span);
         return index ? make_load(st, e->type, lower_base(st->context, e->at.tensor), index, e) : e;
     case IR_ADDRESS:
         return make_address(st, e);
@@ -99,8 +99,7 @@ static void add_store(state *st, const ir_stmt *s, const ir_expr *index, const i
 /* lower_vectors splits stores along ramps; only vector elements over 16 bytes are still too wide. */
 static void store(state *st, const ir_stmt *s, lower_statements *out) {
     ir_module *module = st->context->module;
-    const ir_expr *index =
-        lower_index(st->context, s->as.store.tensor, s->as.store.indices, s->as.store.count, s->span);
+    const ir_expr *index = lower_index(st->context, s->as.store.tensor, s->as.store.indices, s->span);
     const ir_expr *value = s->as.store.value;
     if (!index)
         return;

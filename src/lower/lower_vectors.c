@@ -72,7 +72,7 @@ lower_alignment lower_access_alignment(lower_context *context, const ir_tensor *
                                        base_span span) {
     const ir_tensor *root = lower_root(tensor);
     uint32_t align = root ? root->type.align : tensor->type.align;
-    const ir_expr *index = lower_index(context, tensor, indices, count, span);
+    const ir_expr *index = lower_index(context, tensor, indices, span);
     if (!index || align < chunk * num_dtype_bits(tensor->type.dtype) / 8)
         return LOWER_ALIGNMENT_UNKNOWN;
     if (arith_is_multiple(context->facts, index, chunk))

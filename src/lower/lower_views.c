@@ -61,7 +61,7 @@ static bool address_place(lower_context *context, const ir_expr *e, num_dtype dt
     if (!tensor_place(context, tensor, dtype, p))
         return false;
     /* lower_index counts from the tensor's base, the offset of a view included. */
-    p->offset = lower_index(context, tensor, e->args, e->count, span);
+    p->offset = lower_index(context, tensor, e->args, span);
     return p->offset && !ir_expr_reads(p->offset) && rescale(context, p, tensor->type.dtype, dtype);
 }
 

@@ -82,7 +82,6 @@ static const struct rule {
     {"T0327", 1, IR_FORM_TENSOR, "    for i in serial(4, step=n):\n        pass\n"},
     {"T0327", 1, IR_FORM_TENSOR, "    for i in serial(4, factor=2):\n        pass\n"},
     {"T0327", 1, IR_FORM_TENSOR, "    for i: float32 in serial(4.0, start=0.0, step=1.0):\n        pass\n"},
-    {"T0328", 1, IR_FORM_TENSOR, "    for i in unroll(n):\n        pass\n"},
     {"T0329", 1, IR_FORM_TENSOR, "    alloc s: float32[0] shared\n"},
     {"T0329", 1, IR_FORM_TENSOR, "    alloc s: float32[-4] shared\n"},
     {"T0329", 1, IR_FORM_TENSOR, "    alloc s: float32[4.0] shared\n"},
