@@ -18,6 +18,7 @@ typedef struct format_token {
     uint32_t fixed;  /* comments and trailing commas before it: what keeps a bracket open */
     bool space;      /* before it, when it does not start a line */
     bool adds_comma; /* of an opening bracket: a comma may be added behind its last item */
+    bool opened;     /* of an opening bracket: laid out one item a line */
 } format_token;
 
 typedef struct format_line {
@@ -470,17 +471,17 @@ static void layout_bracket(formatter *f, uint32_t open, uint32_t indent) {
 
 /* Brackets of the range's own level to open, from the right, until what stands before the leftmost one fits.
  */
-static void choose_brackets(const formatter *f, uint32_t begin, uint32_t end, bool *chosen) {
+static void choose_brackets(formatter *f, uint32_t begin, uint32_t end) {
     bool any = false;
     uint32_t tail = end, fallback = UINT32_MAX;
     for (uint32_t i = begin; i < end; i++) {
         if (!is_open(f->tokens.items[i].token.word))
             continue;
         uint32_t close = f->tokens.items[i].match;
-        chosen[i - begin] = fixed_in(f, i, close + 1) > 0;
-        if (chosen[i - begin] && !any)
+        f->tokens.items[i].opened = fixed_in(f, i, close + 1) > 0;
+        if (f->tokens.items[i].opened && !any)
             tail = i; /* what stands before the first one that must open */
-        any |= chosen[i - begin];
+        any |= f->tokens.items[i].opened;
         i = close;
     }
     if (any && flat_width(f, begin, tail) + 1 + f->column <= FORMAT_WIDTH)
@@ -491,7 +492,7 @@ static void choose_brackets(const formatter *f, uint32_t begin, uint32_t end, bo
                 continue;
             uint32_t open = f->tokens.items[i].match;
             if (i > open + 1 && flat_width(f, open + 1, i) > (uint32_t)wanted) {
-                chosen[open - begin] = true;
+                f->tokens.items[open].opened = true;
                 fallback = open;
                 if (flat_width(f, begin, open + 1) + f->column <= FORMAT_WIDTH)
                     return;
@@ -517,10 +518,9 @@ static void layout(formatter *f, uint32_t begin, uint32_t end, uint32_t indent, 
         layout_operators(f, begin, end, indent, level, more);
         return;
     }
-    bool *chosen = BASE_NEW_ARRAY(f->arena, bool, end - begin);
-    choose_brackets(f, begin, end, chosen);
+    choose_brackets(f, begin, end);
     for (uint32_t i = begin; i < end; i++) {
-        if (is_open(f->tokens.items[i].token.word) && chosen[i - begin]) {
+        if (is_open(f->tokens.items[i].token.word) && f->tokens.items[i].opened) {
             layout_bracket(f, i, indent);
             i = f->tokens.items[i].match;
         } else if (is_open(f->tokens.items[i].token.word)) {
