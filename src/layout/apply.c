@@ -41,6 +41,8 @@ static bool place(const layout_tile *layout, const layout_iter *iters, uint32_t 
             return false;
         *axes |= 1u << iters[i].axis;
     }
+    if (layout->swizzle.present) /* out of range, an address may be below 0: arithmetic on its bits goes on */
+        position[LAYOUT_AXIS_M] = layout_swizzle_apply(layout->swizzle, position[LAYOUT_AXIS_M]);
     return true;
 }
 

@@ -50,34 +50,30 @@ const layout_tile *layout_group(base_arena *arena, const layout_tile *layout, co
     uint32_t count = 0;
     if (layout_group_iters(layout, shape, rank, iters, &count, separators))
         return layout_like(arena, layout, iters, count);
-    base_builder text;
-    base_builder_start(&text, arena);
-    base_builder_string(&text, "layout ");
-    layout_print(layout, &text);
-    base_builder_string(&text, " cannot be grouped by the shape (");
-    for (uint32_t d = 0; d < rank; d++)
-        base_builder_format(&text, d == 0 ? "%lld" : ", %lld", (long long)shape[d]);
-    base_builder_string(&text, ")");
-    return layout_refuse(arena, error, "%s", text.data);
+    return layout_refuse(arena, error, "layout %s cannot be grouped by the shape %s",
+                         layout_text_of(arena, layout), layout_shape_text(arena, shape, rank));
+}
+
+const layout_tile *layout_permute_groups(base_arena *arena, const layout_tile *layout,
+                                         const uint32_t *separators, uint32_t count, const uint32_t *order,
+                                         layout_error *error) {
+    layout_iter *iters = BASE_NEW_ARRAY(arena, layout_iter, layout->shard_count);
+    bool *seen = BASE_NEW_ARRAY(arena, bool, count);
+    uint32_t made = 0;
+    for (uint32_t d = 0; d < count; d++) {
+        if (order[d] >= count || seen[order[d]])
+            return layout_refuse(arena, error, "entry %u of the order is no permutation of %u dimensions",
+                                 (unsigned)d, (unsigned)count);
+        seen[order[d]] = true;
+        for (uint32_t i = separators[order[d]]; i < separators[order[d] + 1]; i++)
+            iters[made++] = layout->shard[i];
+    }
+    return layout_like(arena, layout, iters, made);
 }
 
 const layout_tile *layout_permute(base_arena *arena, const layout_tile *layout, const int64_t *shape,
                                   uint32_t rank, const uint32_t *order, layout_error *error) {
-    bool *seen = BASE_NEW_ARRAY(arena, bool, rank);
-    for (uint32_t d = 0; d < rank; d++) {
-        if (order[d] >= rank || seen[order[d]])
-            return layout_refuse(arena, error, "entry %u of the order is no permutation of %u dimensions",
-                                 (unsigned)d, (unsigned)rank);
-        seen[order[d]] = true;
-    }
     uint32_t *separators = BASE_NEW_ARRAY(arena, uint32_t, (size_t)rank + 1);
     const layout_tile *grouped = layout_group(arena, layout, shape, rank, separators, error);
-    if (grouped == NULL)
-        return NULL;
-    layout_iter *iters = BASE_NEW_ARRAY(arena, layout_iter, grouped->shard_count);
-    uint32_t count = 0;
-    for (uint32_t d = 0; d < rank; d++)
-        for (uint32_t i = separators[order[d]]; i < separators[order[d] + 1]; i++)
-            iters[count++] = grouped->shard[i];
-    return layout_like(arena, grouped, iters, count);
+    return grouped == NULL ? NULL : layout_permute_groups(arena, grouped, separators, rank, order, error);
 }

@@ -25,16 +25,40 @@ typedef enum layout_axis {
     LAYOUT_AXIS_WGID,
     LAYOUT_AXIS_TID_IN_WG,
     LAYOUT_AXIS_WID_IN_WG,
+    LAYOUT_AXIS_PID, /* device-mesh ids: neither threads of a kernel nor places in its storage */
+    LAYOUT_AXIS_GPUID_X,
+    LAYOUT_AXIS_GPUID_Y,
+    LAYOUT_AXIS_GPUID_Z,
     LAYOUT_AXIS_COUNT
 } layout_axis;
 const char *layout_axis_name(layout_axis axis);
 bool layout_axis_find(const char *name, size_t size, layout_axis *axis);
 bool layout_axis_is_memory(layout_axis axis);
+bool layout_axis_is_thread(layout_axis axis);
+
+/* Thread scopes, wide to narrow; a thread axis numbers the subscopes of a scope. */
+typedef enum layout_scope {
+    LAYOUT_SCOPE_NONE,
+    LAYOUT_SCOPE_GRID,
+    LAYOUT_SCOPE_CLUSTER,
+    LAYOUT_SCOPE_CTA,
+    LAYOUT_SCOPE_WARPGROUP,
+    LAYOUT_SCOPE_WARP,
+    LAYOUT_SCOPE_THREAD
+} layout_scope;
+const char *layout_scope_name(layout_scope scope);
 
 typedef struct layout_iter {
     int64_t extent, stride;
     layout_axis axis;
 } layout_iter;
+
+/* A XOR of address bits over what the tile gives on axis m; all are counts of bits (layouts.md 2.1). The
+ * inner form flips bits [per_element, +length) by those `atom` above, the outer form the other way round. */
+typedef struct layout_swizzle {
+    bool present, outer;
+    uint8_t per_element, length, atom;
+} layout_swizzle;
 
 /* Immutable once made; arena memory. */
 typedef struct layout_tile {
@@ -42,6 +66,7 @@ typedef struct layout_tile {
     const layout_iter *shard, *replica;
     int64_t offset[LAYOUT_AXIS_COUNT];
     uint32_t offset_axes; /* bit per axis that was given an offset */
+    layout_swizzle swizzle;
 } layout_tile;
 
 /* Why an operation refused; text is in the caller's arena. */
@@ -57,9 +82,27 @@ const layout_tile *layout_row_major(base_arena *arena, const int64_t *shape, uin
                                     layout_error *error);
 bool layout_size(const layout_tile *layout, int64_t *size);                   /* product of shard extents */
 bool layout_span(const layout_tile *layout, layout_axis axis, int64_t *span); /* highest position + 1 */
+/* Elements to allocate on an axis: the span, for a swizzled layout rounded up to the block that the XOR stays
+ * in, so that no address of it lies beyond. */
+bool layout_footprint(const layout_tile *layout, layout_axis axis, int64_t *footprint);
 bool layout_has_thread_axis(const layout_tile *layout);
-bool layout_equal(base_arena *arena, const layout_tile *a, const layout_tile *b); /* canonical forms agree */
+/* Canonical forms agree, threads named by the widest axis of their scope. Equal layouts are equal functions;
+ * a few equal functions keep different forms (layout_compare in layout_query.h decides those). */
+bool layout_equal(base_arena *arena, const layout_tile *a, const layout_tile *b);
 const layout_tile *layout_canonical(base_arena *arena, const layout_tile *layout);
+/* The canonical form with laneid, warpid, ... of nested scopes renamed to the one axis that covers them
+ * (tid_in_wg, tx, warpid). Refuses thread axes whose scopes conflict or do not form a chain. */
+const layout_tile *layout_canonical_fused(base_arena *arena, const layout_tile *layout, layout_error *error);
+/* Narrowest and widest scope of the thread axes; both NONE when the shard has no thread axis. */
+bool layout_scopes(base_arena *arena, const layout_tile *layout, layout_scope *narrow, layout_scope *wide,
+                   layout_error *error);
+
+/* The swizzle over a tile that lands on m only; bare (tile NULL): over one period. */
+const layout_tile *layout_compose(base_arena *arena, const layout_tile *tile, layout_swizzle swizzle,
+                                  layout_error *error);
+int64_t layout_swizzle_apply(layout_swizzle swizzle, int64_t address); /* address >= 0 */
+int64_t layout_swizzle_undo(layout_swizzle swizzle, int64_t address);
+int64_t layout_swizzle_period(layout_swizzle swizzle);
 
 /* Position per axis (layouts.md 1.2), the origin included; shape NULL: coordinate is one flat index or one
  * digit per iter. position has LAYOUT_AXIS_COUNT entries; *axes gets a bit per axis present. */
@@ -73,6 +116,48 @@ const layout_tile *layout_group(base_arena *arena, const layout_tile *layout, co
 /* Groups by shape, then reorders whole groups. */
 const layout_tile *layout_permute(base_arena *arena, const layout_tile *layout, const int64_t *shape,
                                   uint32_t rank, const uint32_t *order, layout_error *error);
+/* Common refinement of several shapes and of the layout's own extents: shape k of `rank[k]` entries has the
+ * separators separators[k], rank[k] + 1 of them. */
+const layout_tile *layout_group_many(base_arena *arena, const layout_tile *layout, uint32_t count,
+                                     const int64_t *const *shapes, const uint32_t *ranks,
+                                     uint32_t **separators, layout_error *error);
+const layout_tile *layout_permute_groups(base_arena *arena, const layout_tile *layout,
+                                         const uint32_t *separators, uint32_t count, const uint32_t *order,
+                                         layout_error *error);
+
+/* Tiles (layouts.md 1.4). `fused`: threads by the widest axis of their scope, as canonical_fused.
+ * layout_product repeats `inner` (inner_shape) as `outer` (outer_shape) says, its strides scaled by the
+ * inner's span; layout_product_to repeats it row-major up to to_shape. layout_direct_sum adds without
+ * scaling: (left + right)(p, q, ...) = left(p) + right(q). */
+const layout_tile *layout_product(base_arena *arena, const layout_tile *inner, const layout_tile *outer,
+                                  const int64_t *outer_shape, const int64_t *inner_shape, uint32_t rank,
+                                  bool fused, layout_error *error);
+const layout_tile *layout_product_to(base_arena *arena, const layout_tile *inner, const int64_t *to_shape,
+                                     const int64_t *inner_shape, uint32_t rank, layout_error *error);
+const layout_tile *layout_direct_sum(base_arena *arena, const layout_tile *left, const layout_tile *right,
+                                     const int64_t *left_shape, const int64_t *right_shape, uint32_t rank,
+                                     layout_error *error);
+/* The other operand when `tiled` is a product or sum of the given one, else NULL; *error is set only when the
+ * question itself makes no sense, and has text NULL when the answer is no. */
+const layout_tile *layout_outer_of(base_arena *arena, const layout_tile *inner, const layout_tile *tiled,
+                                   const int64_t *tiled_shape, const int64_t *inner_shape, uint32_t rank,
+                                   bool fused, layout_error *error);
+const layout_tile *layout_inner_of(base_arena *arena, const layout_tile *outer, const layout_tile *tiled,
+                                   const int64_t *tiled_shape, const int64_t *outer_shape, uint32_t rank,
+                                   bool fused, layout_error *error);
+/* addend_is_right: `addend` is the right one of the sum, and the left one is given back. sum_shape has
+ * 2 * rank entries: left and right extent of each dimension in turn. */
+const layout_tile *layout_addend_of(base_arena *arena, const layout_tile *addend, const layout_tile *sum,
+                                    const int64_t *sum_shape, const int64_t *shape, uint32_t rank,
+                                    bool addend_is_right, layout_error *error);
+
+/* The box [begin[d], end[d]) as a layout of its own; NULL when no layout says it (*error tells why) or the
+ * box is not inside the shape. */
+const layout_tile *layout_slice(base_arena *arena, const layout_tile *layout, const int64_t *shape,
+                                uint32_t rank, const int64_t *begin, const int64_t *end, layout_error *error);
+/* Repeats every element n times along a new iter before `position`, all copies at one place. */
+const layout_tile *layout_broadcast(base_arena *arena, const layout_tile *layout, int64_t n,
+                                    uint32_t position, layout_axis axis, layout_error *error);
 /* n narrower elements per element, and back. */
 const layout_tile *layout_unpack(base_arena *arena, const layout_tile *layout, int64_t n,
                                  layout_error *error);

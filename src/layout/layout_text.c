@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The text form: S[(8,4,2):(4@laneid,1@laneid,1)]+R[2:4@warpid]+5@warpid. What is printed reads back as the
- * same layout. The reader also takes spaces, S[8,8] (row-major), a bare axis for stride 1, and -5 beside
- * +-5. Unlike a sum of Python objects, a text has one S and at most one R. */
+ * The text form: S[(8,4,2):(4@laneid,1@laneid,1)]+R[2:4@warpid]+5@warpid, and under a swizzle of 3 bits
+ * Z(3,3,3)*S[(8,64):(64,1)], Z(3,3,3,outer)*S[...]. What is printed reads back as the same layout. The reader
+ * also takes spaces, S[8,8] (row-major), a bare axis for stride 1, -5 beside +-5, and a swizzle alone, which
+ * is one over its own period. Unlike a sum of Python objects, a text has one S and at most one R. */
 #include "layout/layout_internal.h"
 #include <string.h>
 
@@ -28,6 +29,10 @@ static void print_iters(const char *open, const layout_iter *iters, uint32_t cou
 }
 
 void layout_print(const layout_tile *layout, base_builder *out) {
+    if (layout->swizzle.present)
+        base_builder_format(out, "Z(%u,%u,%u%s)*", (unsigned)layout->swizzle.per_element,
+                            (unsigned)layout->swizzle.length, (unsigned)layout->swizzle.atom,
+                            layout->swizzle.outer ? ",outer" : "");
     print_iters("S[", layout->shard, layout->shard_count, out);
     if (layout->replica_count > 0)
         print_iters("+R[", layout->replica, layout->replica_count, out);
@@ -36,6 +41,23 @@ void layout_print(const layout_tile *layout, base_builder *out) {
             base_builder_char(out, '+');
             print_value(layout->offset[a], (layout_axis)a, out);
         }
+}
+
+const char *layout_text_of(base_arena *arena, const layout_tile *layout) {
+    base_builder text;
+    base_builder_start(&text, arena);
+    layout_print(layout, &text);
+    return text.data;
+}
+
+const char *layout_shape_text(base_arena *arena, const int64_t *shape, uint32_t rank) {
+    base_builder text;
+    base_builder_start(&text, arena);
+    base_builder_char(&text, '(');
+    for (uint32_t d = 0; d < rank; d++)
+        base_builder_format(&text, d == 0 ? "%lld" : ", %lld", (long long)shape[d]);
+    base_builder_char(&text, ')');
+    return text.data;
 }
 
 typedef BASE_VECTOR(layout_iter) iter_list;
@@ -111,7 +133,9 @@ static bool read_axis(reader *r, layout_axis *axis) {
     return layout_refuse(
                r->arena, r->error,
                "'%.*s' is no axis; the axes are m, TLane, TCol, P, F, Bank, bx, by, bz, cbx, cby, cbz, "
-               "tx, warpid, laneid, wgid, tid_in_wg and wid_in_wg",
+               "tx, warpid, laneid, wgid, tid_in_wg and wid_in_wg, and pid, gpuid_x, gpuid_y and gpuid_z of "
+               "a "
+               "device mesh",
                (int)size, r->text + begin) != NULL;
 }
 
@@ -184,36 +208,77 @@ static bool read_offset(reader *r, bool negative, int64_t *offsets, uint32_t *ax
     return true;
 }
 
-const layout_tile *layout_parse(base_arena *arena, const char *text, size_t size, size_t *consumed,
-                                layout_error *error) {
-    reader r = {arena, text, size, 0, error};
+/* Z(3,3,3), Z(3,3,3,outer), behind the Z. */
+static bool read_swizzle(reader *r, layout_swizzle *swizzle) {
+    uint8_t *const fields[] = {&swizzle->per_element, &swizzle->length, &swizzle->atom};
+    if (!take(r, '('))
+        return expected(r, "'('");
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t value = 0;
+        if (i > 0 && !take(r, ','))
+            return expected(r, "','");
+        if (!read_integer(r, &value))
+            return false;
+        if (value < 0 || value > 40)
+            return layout_refuse(r->arena, r->error,
+                                 "the %s of a swizzle is a count of bits from 0 to 40, not %lld",
+                                 (const char *const[]){"per_element", "swizzle_len", "atom_len"}[i],
+                                 (long long)value) != NULL;
+        *fields[i] = (uint8_t)value;
+    }
+    swizzle->present = true;
+    if (take(r, ',')) {
+        size_t at = past_space(r);
+        bool outer = r->size - at >= 5 && memcmp(r->text + at, "outer", 5) == 0;
+        if (!outer && (r->size - at < 5 || memcmp(r->text + at, "inner", 5) != 0))
+            return expected(r, "inner or outer");
+        swizzle->outer = outer;
+        r->at = at + 5;
+    }
+    return take(r, ')') || expected(r, "')'");
+}
+
+static const layout_tile *read_tile(reader *r) {
     iter_list shard = {NULL, 0, 0}, replica = {NULL, 0, 0};
     int64_t offsets[LAYOUT_AXIS_COUNT] = {0};
     uint32_t axes = 0;
     bool has_replica = false;
-    if (!take(&r, 'S')) {
-        expected(&r, "'S['");
+    if (!take(r, 'S')) {
+        expected(r, "'S['");
         return NULL;
     }
-    bool ok = read_iters(&r, &shard);
+    bool ok = read_iters(r, &shard);
     while (ok) {
-        bool negative = take(&r, '-');
-        if (!negative && !take(&r, '+'))
+        bool negative = take(r, '-');
+        if (!negative && !take(r, '+'))
             break;
-        if (!negative && peek(&r) == 'R') {
+        if (!negative && peek(r) == 'R') {
             if (has_replica)
-                return layout_refuse(arena, error, "a second R at byte %zu of the layout", r.at);
+                return layout_refuse(r->arena, r->error, "a second R at byte %zu of the layout", r->at);
             has_replica = true;
-            take(&r, 'R');
-            ok = read_iters(&r, &replica);
+            take(r, 'R');
+            ok = read_iters(r, &replica);
         } else {
-            ok = read_offset(&r, negative, offsets, &axes);
+            ok = read_offset(r, negative, offsets, &axes);
         }
     }
+    return ok ? layout_make(r->arena, shard.items, (uint32_t)shard.count, replica.items,
+                            (uint32_t)replica.count, offsets, axes, r->error)
+              : NULL;
+}
+
+const layout_tile *layout_parse(base_arena *arena, const char *text, size_t size, size_t *consumed,
+                                layout_error *error) {
+    reader r = {arena, text, size, 0, error};
+    layout_swizzle swizzle = {0};
+    const layout_tile *tile = NULL;
+    bool ok = !take(&r, 'Z') || read_swizzle(&r, &swizzle);
+    bool bare = swizzle.present && !take(&r, '*');
+    if (ok && !bare)
+        ok = (tile = read_tile(&r)) != NULL;
     if (consumed != NULL)
         *consumed = r.at;
     if (!ok)
         return NULL;
-    return layout_make(arena, shard.items, (uint32_t)shard.count, replica.items, (uint32_t)replica.count,
-                       offsets, axes, error);
+    return swizzle.present ? layout_compose(arena, tile, swizzle, error) : tile;
 }

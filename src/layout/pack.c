@@ -35,6 +35,30 @@ static bool scale_layout(layout_tile *layout, layout_iter *shard, layout_iter *r
     return true;
 }
 
+/* A swizzle moves whole bytes, so the elements that stay together are n times as many or fewer. */
+static bool shift_swizzle(base_arena *arena, layout_tile *layout, int64_t n, int direction,
+                          layout_error *error) {
+    layout_swizzle *swizzle = &layout->swizzle;
+    if (!swizzle->present || n == 1)
+        return true;
+    unsigned shift = 0;
+    while (n >> shift > 1)
+        shift++;
+    if ((int64_t)1 << shift != n)
+        return layout_refuse(arena, error,
+                             "under a swizzle the width changes by powers of two only, not by %lld",
+                             (long long)n) != NULL;
+    if (direction < 0 && shift > swizzle->per_element)
+        return layout_refuse(arena, error,
+                             "the swizzle keeps %lld elements together, fewer than the %lld to pack into one",
+                             1LL << swizzle->per_element, (long long)n) != NULL;
+    if (direction > 0 && shift + swizzle->per_element + swizzle->length + swizzle->atom > 40)
+        return layout_refuse(arena, error, "the period of the swizzle becomes too long for %lld parts",
+                             (long long)n) != NULL;
+    swizzle->per_element = (uint8_t)(swizzle->per_element + direction * (int)shift);
+    return true;
+}
+
 const layout_tile *layout_unpack(base_arena *arena, const layout_tile *layout, int64_t n,
                                  layout_error *error) {
     if (n <= 0)
@@ -51,7 +75,7 @@ const layout_tile *layout_unpack(base_arena *arena, const layout_tile *layout, i
     tile->shard_count = count + 1;
     if (!fits)
         return layout_refuse(arena, error, "the positions that the layout reaches do not fit in 64 bits");
-    return layout_check(arena, tile, error) ? tile : NULL;
+    return layout_check(arena, tile, error) && shift_swizzle(arena, tile, n, 1, error) ? tile : NULL;
 }
 
 const layout_tile *layout_pack(base_arena *arena, const layout_tile *layout, int64_t n, layout_error *error) {
@@ -76,7 +100,7 @@ const layout_tile *layout_pack(base_arena *arena, const layout_tile *layout, int
                              (long long)n);
     shard[count].extent = last.extent / n;
     tile->shard_count = count + 1;
-    return tile;
+    return shift_swizzle(arena, tile, n, -1, error) ? tile : NULL;
 }
 
 const layout_tile *layout_storage(base_arena *arena, const layout_tile *layout) {
@@ -84,16 +108,16 @@ const layout_tile *layout_storage(base_arena *arena, const layout_tile *layout) 
     layout_iter *replica = BASE_NEW_ARRAY(arena, layout_iter, layout->replica_count);
     uint32_t count = 0, copies = 0;
     for (uint32_t i = 0; i < layout->shard_count; i++)
-        if (layout_axis_is_memory(layout->shard[i].axis))
+        if (!layout_axis_is_thread(layout->shard[i].axis))
             shard[count++] = layout->shard[i];
     for (uint32_t i = 0; i < layout->replica_count; i++)
-        if (layout_axis_is_memory(layout->replica[i].axis))
+        if (!layout_axis_is_thread(layout->replica[i].axis))
             replica[copies++] = layout->replica[i];
     layout_tile *tile = layout_like(arena, layout, shard, count);
     tile->replica = replica;
     tile->replica_count = copies;
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
-        if (!layout_axis_is_memory((layout_axis)a)) {
+        if (layout_axis_is_thread((layout_axis)a)) {
             tile->offset[a] = 0;
             tile->offset_axes &= ~(1u << a);
         }

@@ -2,9 +2,8 @@
  * Making layouts, their sizes, and the canonical form.
  * Every layout that exists has been checked here: extents are positive, and its size and every position of a
  * coordinate within it fit in 64 bits, so the other files need checks only for what they add.
- * The canonical form does not yet fuse thread axes of nested scopes (laneid and warpid into tx): that needs
- * the target's scope table and comes with the full algebra. Until then layout_equal tells layouts apart that
- * differ only in the axis they name a thread by. */
+ * Two canonical forms: the plain one, and the fused one, which also names threads by the widest axis of their
+ * scope, so that laneid beside warpid and tx are one thing. Equality uses the fused one where it exists. */
 #include "layout/layout_internal.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -51,20 +50,24 @@ bool layout_check(base_arena *arena, const layout_tile *layout, layout_error *er
     int64_t lowest[LAYOUT_AXIS_COUNT], highest[LAYOUT_AXIS_COUNT];
     memcpy(lowest, layout->offset, sizeof lowest);
     memcpy(highest, layout->offset, sizeof highest);
-    bool fits = true;
-    for (uint32_t i = 0; i < layout->shard_count; i++) {
-        layout_axis axis = layout->shard[i].axis;
-        fits = add_reach(&layout->shard[i], &lowest[axis], &highest[axis]) && fits;
-    }
-    for (uint32_t i = 0; i < layout->replica_count; i++) {
-        layout_axis axis = layout->replica[i].axis;
-        fits = add_reach(&layout->replica[i], &lowest[axis], &highest[axis]) && fits;
+    for (uint32_t i = 0; i < layout->shard_count + layout->replica_count; i++) {
+        bool shard = i < layout->shard_count;
+        const layout_iter *iter = shard ? &layout->shard[i] : &layout->replica[i - layout->shard_count];
+        if (!add_reach(iter, &lowest[iter->axis], &highest[iter->axis]) || highest[iter->axis] == INT64_MAX)
+            return layout_refuse(arena, error,
+                                 "the positions that the layout reaches do not fit in 64 bits: %s iter %u is "
+                                 "%lld:%lld@%s",
+                                 shard ? "shard" : "replica", (unsigned)(shard ? i : i - layout->shard_count),
+                                 (long long)iter->extent, (long long)iter->stride,
+                                 layout_axis_name(iter->axis)) != NULL;
     }
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
-        fits = fits && highest[a] < INT64_MAX; /* the span is one more */
-    if (!fits)
-        layout_refuse(arena, error, "the positions that the layout reaches do not fit in 64 bits");
-    return fits;
+        if (highest[a] == INT64_MAX) /* the span is one more */
+            return layout_refuse(arena, error,
+                                 "the positions that the layout reaches do not fit in 64 bits: the offset on "
+                                 "%s is %lld",
+                                 layout_axis_name((layout_axis)a), (long long)layout->offset[a]) != NULL;
+    return true;
 }
 
 layout_tile *layout_like(base_arena *arena, const layout_tile *from, layout_iter *shard, uint32_t count) {
@@ -129,13 +132,13 @@ bool layout_span(const layout_tile *layout, layout_axis axis, int64_t *span) {
 
 bool layout_has_thread_axis(const layout_tile *layout) {
     for (uint32_t i = 0; i < layout->shard_count; i++)
-        if (!layout_axis_is_memory(layout->shard[i].axis))
+        if (layout_axis_is_thread(layout->shard[i].axis))
             return true;
     for (uint32_t i = 0; i < layout->replica_count; i++)
-        if (!layout_axis_is_memory(layout->replica[i].axis))
+        if (layout_axis_is_thread(layout->replica[i].axis))
             return true;
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
-        if ((layout->offset_axes >> a & 1) && !layout_axis_is_memory((layout_axis)a))
+        if ((layout->offset_axes >> a & 1) && layout_axis_is_thread((layout_axis)a))
             return true;
     return false;
 }
@@ -156,11 +159,11 @@ static bool continues(const layout_iter *previous, const layout_iter *next) {
            block == previous->stride;
 }
 
-const layout_tile *layout_canonical(base_arena *arena, const layout_tile *layout) {
-    layout_iter *shard = BASE_NEW_ARRAY(arena, layout_iter, layout->shard_count);
+static layout_tile *merge(base_arena *arena, const layout_tile *layout, layout_iter *shard,
+                          const layout_iter *from, uint32_t from_count) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < layout->shard_count; i++) {
-        const layout_iter *iter = &layout->shard[i];
+    for (uint32_t i = 0; i < from_count; i++) {
+        const layout_iter *iter = &from[i];
         if (iter->extent == 1)
             continue;
         if (count > 0 && continues(&shard[count - 1], iter))
@@ -169,8 +172,8 @@ const layout_tile *layout_canonical(base_arena *arena, const layout_tile *layout
         else
             shard[count++] = *iter;
     }
-    if (count == 0 && layout->shard_count > 0)
-        shard[count++] = (layout_iter){1, 1, layout->shard[0].axis};
+    if (count == 0 && from_count > 0)
+        shard[count++] = (layout_iter){1, 1, from[0].axis};
     layout_tile *tile = layout_like(arena, layout, shard, count);
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
         if (layout->offset[a] == 0)
@@ -183,17 +186,67 @@ const layout_tile *layout_canonical(base_arena *arena, const layout_tile *layout
     return tile;
 }
 
+const layout_tile *layout_canonical(base_arena *arena, const layout_tile *layout) {
+    layout_iter *shard = BASE_NEW_ARRAY(arena, layout_iter, layout->shard_count);
+    return merge(arena, layout, shard, layout->shard, layout->shard_count);
+}
+
+/* Unit iters and zero offsets name no thread, so the scopes are those of what is left without them. */
+const layout_tile *layout_canonical_fused(base_arena *arena, const layout_tile *layout, layout_error *error) {
+    layout_scope narrow, wide;
+    const layout_tile *plain = layout_canonical(arena, layout);
+    if (!layout_scopes(arena, plain, &narrow, &wide, error))
+        return NULL;
+    if (narrow == LAYOUT_SCOPE_NONE)
+        return plain;
+    layout_iter *shard = base_arena_copy(arena, plain->shard, sizeof *shard * plain->shard_count);
+    layout_iter *replica = base_arena_copy(arena, plain->replica, sizeof *replica * plain->replica_count);
+    layout_tile *tile = layout_like(arena, plain, shard, plain->shard_count);
+    tile->replica = replica;
+    memset(tile->offset, 0, sizeof tile->offset);
+    tile->offset_axes = 0;
+    bool fits = true;
+    for (uint32_t i = 0; i < tile->shard_count; i++)
+        fits = layout_fuse_iter(&shard[i], narrow, wide) && fits;
+    for (uint32_t i = 0; i < tile->replica_count; i++)
+        fits = layout_fuse_iter(&replica[i], narrow, wide) && fits;
+    for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
+        if (plain->offset_axes >> a & 1) { /* two offsets may meet on one axis: they add */
+            layout_iter place = {1, plain->offset[a], (layout_axis)a};
+            fits = layout_fuse_iter(&place, narrow, wide) && fits;
+            fits =
+                !__builtin_add_overflow(tile->offset[place.axis], place.stride, &tile->offset[place.axis]) &&
+                fits;
+            tile->offset_axes |= 1u << place.axis;
+        }
+    if (!fits)
+        return layout_refuse(arena, error,
+                             "the thread numbers that the layout reaches do not fit in 64 bits");
+    if (!layout_check(arena, tile, error))
+        return NULL;
+    return layout_canonical(arena, tile);
+}
+
+bool layout_same_iter(const layout_iter *a, const layout_iter *b) {
+    return a->extent == b->extent && a->stride == b->stride && a->axis == b->axis;
+}
+
 static bool same_iters(const layout_iter *a, const layout_iter *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (a[i].extent != b[i].extent || a[i].stride != b[i].stride || a[i].axis != b[i].axis)
+        if (!layout_same_iter(&a[i], &b[i]))
             return false;
     return true;
 }
 
 bool layout_equal(base_arena *arena, const layout_tile *a, const layout_tile *b) {
-    const layout_tile *x = layout_canonical(arena, a), *y = layout_canonical(arena, b);
+    const layout_tile *x = layout_canonical_fused(arena, a, NULL);
+    const layout_tile *y = layout_canonical_fused(arena, b, NULL);
+    if (x == NULL || y == NULL) {
+        x = layout_canonical(arena, a);
+        y = layout_canonical(arena, b);
+    }
     return x->shard_count == y->shard_count && x->replica_count == y->replica_count &&
            x->offset_axes == y->offset_axes && memcmp(x->offset, y->offset, sizeof x->offset) == 0 &&
-           same_iters(x->shard, y->shard, x->shard_count) &&
+           layout_same_swizzle(x->swizzle, y->swizzle) && same_iters(x->shard, y->shard, x->shard_count) &&
            same_iters(x->replica, y->replica, x->replica_count);
 }
