@@ -31,8 +31,7 @@ unsigned ptx_build_class_bits(ptx_build_class class) {
 
 ptx_build_class ptx_build_class_of(ir_type type) {
     if (type.kind == IR_TYPE_POINTER)
-        return type.scope == IR_SCOPE_SHARED || type.scope == IR_SCOPE_SHARED_DYN ? PTX_CLASS_R32
-                                                                                  : PTX_CLASS_R64;
+        return type.scope == IR_SCOPE_GLOBAL ? PTX_CLASS_R64 : PTX_CLASS_R32;
     if (type.kind != IR_TYPE_PRIM)
         return PTX_CLASS_R64;
     switch ((num_dtype)type.dtype) {

@@ -3,10 +3,11 @@
  * Private to src/ptx. */
 #ifndef TIRC_PTX_PTX_BUILD_INTERNAL_H
 #define TIRC_PTX_PTX_BUILD_INTERNAL_H
+#include "arith/arith_bounds.h"
 #include "ptx/ptx_build.h"
 
 /* Register files of a kernel. 8- and 16-bit integers live sign- or zero-extended in 32-bit registers, bytes
- * of 8-bit floats in 16-bit ones, truth in predicates, shared pointers in 32 bits, other pointers in 64. */
+ * of 8-bit floats in 16-bit ones, truth in predicates, global pointers in 64 bits, other pointers in 32. */
 typedef enum ptx_build_class {
     PTX_CLASS_PRED,
     PTX_CLASS_R32,
@@ -50,18 +51,20 @@ typedef struct ptx_builder {
     BASE_VECTOR(ptx_instruction) prologue; /* runs once at entry: parameters, special registers, constants */
     bool in_prologue;
     uint32_t counters[PTX_CLASS_COUNT], labels, symbols;
-    ptx_build_memo pure, pure_addresses;         /* hold until their scope ends */
-    ptx_build_memo fleeting, fleeting_addresses; /* hold until the statement ends */
+    ptx_build_memo pure;     /* values that hold until their scope ends */
+    ptx_build_memo fleeting; /* values that hold until the statement ends */
     bool keep_fleeting;                          /* false in statements whose expressions have effects */
     uint8_t *traits;                             /* per expression id, PTX_TRAIT_* */
     uint32_t *uses, *use_stamp, stamp;           /* references inside the current statement */
     size_t expr_capacity;
     base_map *variables, *addresses; /* ir_var id + 1 -> operands; ir_var id + 1 -> address (pointers) */
     base_map *tensors;               /* ir_tensor id + 1 -> ptx_build_address */
+    base_map *pointer_values;        /* ir_var id + 1 -> ir_expr that a pointer variable was first given */
     base_map *constants;             /* by kind and bits: registers of the prologue */
-    base_map *stored;                /* roots that the kernel may write: tensor id + 1 */
-    bool stores_anywhere;            /* a store through a pointer of unknown root */
-    uint8_t *mutable_registers;      /* per ptx_register id */
+    arith_facts *facts;
+    base_map *stored;           /* roots that the kernel may write: tensor id + 1 */
+    bool stores_anywhere;       /* a store through a pointer of unknown root */
+    uint8_t *mutable_registers; /* per ptx_register id */
     size_t mutable_capacity;
     const ptx_operand
         *want; /* where the expression being evaluated should leave its result; NULL: anywhere */
@@ -126,7 +129,7 @@ void ptx_build_error(ptx_builder *b, const char *code, const char *format, ...)
 
 /* ---- ptx_build_memo.c ---- */
 typedef struct ptx_build_mark {
-    size_t at[4];
+    size_t at[2];
 } ptx_build_mark;
 ptx_build_mark ptx_build_scope_open(const ptx_builder *b);
 void ptx_build_scope_close(ptx_builder *b, ptx_build_mark mark);
@@ -191,9 +194,9 @@ bool ptx_build_split_index(ptx_builder *b, const ir_expr *index, const ir_expr *
 void ptx_build_find_stores(ptx_builder *b, const ir_stmt *body);
 
 /* ---- ptx_build_origin.c ---- */
-/* From a LOAD or ADDRESS expression; NULL gives an origin that names the pointer only. */
+/* From a LOAD or ADDRESS expression; without one, the pointer and its flat index. */
 const ptx_origin *ptx_build_origin(ptx_builder *b, const ir_expr *origin, const ir_expr *pointer,
-                                   bool is_store);
+                                   const ir_expr *index, bool is_store);
 
 /* ---- ptx_build_call.c ---- */
 const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used);

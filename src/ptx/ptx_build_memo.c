@@ -25,8 +25,7 @@ static void reserve(ptx_builder *b, uint32_t id) {
 }
 
 ptx_build_mark ptx_build_scope_open(const ptx_builder *b) {
-    return (ptx_build_mark){{b->pure.log.count, b->pure_addresses.log.count, b->fleeting.log.count,
-                             b->fleeting_addresses.log.count}};
+    return (ptx_build_mark){{b->pure.log.count, b->fleeting.log.count}};
 }
 
 static void forget(ptx_build_memo *memo, size_t mark) {
@@ -36,14 +35,11 @@ static void forget(ptx_build_memo *memo, size_t mark) {
 
 void ptx_build_scope_close(ptx_builder *b, ptx_build_mark mark) {
     forget(&b->pure, mark.at[0]);
-    forget(&b->pure_addresses, mark.at[1]);
-    forget(&b->fleeting, mark.at[2]);
-    forget(&b->fleeting_addresses, mark.at[3]);
+    forget(&b->fleeting, mark.at[1]);
 }
 
 void ptx_build_forget_fleeting(ptx_builder *b) {
     forget(&b->fleeting, 0);
-    forget(&b->fleeting_addresses, 0);
 }
 
 const void *ptx_build_recall(const ptx_build_memo *memo, uint32_t id) {
