@@ -120,7 +120,8 @@ ptx_operand ptx_build_compute(ptx_builder *b, ptx_build_class class, ptx_op op, 
                               unsigned mod_count, const ptx_operand *args, unsigned count) {
     ptx_operand all[8];
     all[0] = ptx_build_result(b, class);
-    memcpy(all + 1, args, count * sizeof(*args));
+    if (count)
+        memcpy(all + 1, args, count * sizeof(*args));
     ptx_build_emit(b, op, mods, mod_count, all, count + 1);
     return all[0];
 }

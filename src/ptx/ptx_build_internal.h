@@ -51,11 +51,11 @@ typedef struct ptx_builder {
     BASE_VECTOR(ptx_instruction) prologue; /* runs once at entry: parameters, special registers, constants */
     bool in_prologue;
     uint32_t counters[PTX_CLASS_COUNT], labels, symbols;
-    ptx_build_memo pure;     /* values that hold until their scope ends */
-    ptx_build_memo fleeting; /* values that hold until the statement ends */
-    bool keep_fleeting;                          /* false in statements whose expressions have effects */
-    uint8_t *traits;                             /* per expression id, PTX_TRAIT_* */
-    uint32_t *uses, *use_stamp, stamp;           /* references inside the current statement */
+    ptx_build_memo pure;               /* values that hold until their scope ends */
+    ptx_build_memo fleeting;           /* values that hold until the statement ends */
+    bool keep_fleeting;                /* false in statements whose expressions have effects */
+    uint8_t *traits;                   /* per expression id, PTX_TRAIT_* */
+    uint32_t *uses, *use_stamp, stamp; /* references inside the current statement */
     size_t expr_capacity;
     base_map *variables, *addresses; /* ir_var id + 1 -> operands; ir_var id + 1 -> address (pointers) */
     base_map *tensors;               /* ir_tensor id + 1 -> ptx_build_address */
@@ -74,7 +74,7 @@ typedef struct ptx_builder {
     base_span span;
     unsigned depth;
     bool failed;
-    ptx_variable *printf_argument[2], *printf_result; /* call blocks, made at the first printf */
+    ptx_variable *printf_argument[2], *printf_result, *printf_values; /* made at the first printf */
     ptx_function *vprintf;
 } ptx_builder;
 
@@ -190,7 +190,6 @@ void ptx_build_store(ptx_builder *b, const ir_stmt *statement);
 ptx_operand ptx_build_memory_operand(ptx_builder *b, ptx_build_address address);
 ptx_mod ptx_build_space_mod(ptx_space space);
 ptx_space ptx_build_space(ir_scope scope);
-bool ptx_build_split_index(ptx_builder *b, const ir_expr *index, const ir_expr **rest, int64_t *constant);
 void ptx_build_find_stores(ptx_builder *b, const ir_stmt *body);
 
 /* ---- ptx_build_origin.c ---- */
@@ -200,6 +199,10 @@ const ptx_origin *ptx_build_origin(ptx_builder *b, const ir_expr *origin, const 
 
 /* ---- ptx_build_call.c ---- */
 const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used);
+
+/* ---- ptx_build_tidy.c ---- */
+/* Drops instructions whose results nobody reads and branches to the next instruction. */
+void ptx_build_tidy(ptx_builder *b);
 
 /* ---- ptx_build_statement.c ---- */
 void ptx_build_block(ptx_builder *b, const ir_stmt *block);

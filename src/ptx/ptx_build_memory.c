@@ -207,7 +207,7 @@ static ptx_build_address reinterpreted(ptx_builder *b, const ir_expr *pointer) {
 
 /* rest + constant, as far as the sum is signed (unsigned ones may wrap on purpose) or the space has 32 bits.
  */
-bool ptx_build_split_index(ptx_builder *b, const ir_expr *index, const ir_expr **rest, int64_t *constant) {
+static bool split_index(const ir_expr *index, const ir_expr **rest, int64_t *constant) {
     *rest = index, *constant = 0;
     if (ir_is_int(index, constant)) {
         *rest = NULL;
@@ -266,7 +266,7 @@ static ptx_build_address indexed(ptx_builder *b, const ir_expr *base, const ir_e
     ptx_build_address address = ptx_build_address_of(b, base);
     const ir_expr *rest;
     int64_t constant, bytes;
-    ptx_build_split_index(b, index, &rest, &constant);
+    split_index(index, &rest, &constant);
     if (__builtin_mul_overflow(constant, size, &bytes) ||
         __builtin_add_overflow(address.offset, bytes, &address.offset)) {
         ptx_build_error(b, "T0654", "the offset of an access is outside 64 bits");

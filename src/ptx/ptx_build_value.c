@@ -425,6 +425,10 @@ const ptx_operand *ptx_build_value(ptx_builder *b, const ir_expr *e) {
     return value;
 }
 
+bool ptx_build_is_non_negative(ptx_builder *b, const ir_expr *e) {
+    return arith_is_non_negative(b->facts, e);
+}
+
 ptx_operand ptx_build_scalar(ptx_builder *b, const ir_expr *e) {
     return ptx_build_value(b, e)[0];
 }
