@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Questions that the optimise_* passes ask: what an expression reads, what a statement changes, which sum of
+ * products an index is. Must not rewrite anything. */
+#include "lower/lower_optimise.h"
+#include <string.h>
+
+/* ---- traits ---- */
+
+void lower_traits_start(lower_traits *traits, base_arena *arena) {
+    *traits = (lower_traits){.arena = arena};
+}
+
+static void reserve(lower_traits *t, uint32_t id) {
+    if (id < t->capacity)
+        return;
+    size_t capacity = t->capacity ? t->capacity : 512;
+    while (capacity <= id)
+        capacity *= 2;
+    uint8_t *known = BASE_NEW_ARRAY(t->arena, uint8_t, capacity);
+    uint16_t *depth = BASE_NEW_ARRAY(t->arena, uint16_t, capacity);
+    if (t->capacity) {
+        memcpy(known, t->known, t->capacity);
+        memcpy(depth, t->depth, t->capacity * sizeof(*depth));
+    }
+    t->known = known;
+    t->depth = depth;
+    t->capacity = capacity;
+}
+
+static unsigned own_traits(const ir_expr *e) {
+    unsigned flags = ir_op_information(e->op)->flags, traits = 0;
+    if (e->op == IR_REGISTER)
+        return LOWER_READS_REGISTER;
+    if (flags & (IR_FLAG_WRITES | IR_FLAG_SYNC))
+        traits |= LOWER_EFFECT;
+    if (flags & IR_FLAG_READS)
+        traits |= LOWER_READS_MEMORY;
+    if (flags & IR_FLAG_BOUNDED)
+        traits |= LOWER_EXPENSIVE;
+    bool divides =
+        e->op == IR_FLOORDIV || e->op == IR_FLOORMOD || e->op == IR_TRUNCDIV || e->op == IR_TRUNCMOD;
+    if (!divides)
+        return traits;
+    const ir_expr *divisor = e->args[1]->op == IR_BROADCAST ? e->args[1]->args[0] : e->args[1];
+    return divisor->op == IR_INT && divisor->at.integer ? traits : traits | LOWER_GUARDED;
+}
+
+static void visit_traits(void *user, const ir_expr *e) {
+    lower_traits *t = user;
+    reserve(t, e->id);
+    if (t->known[e->id])
+        return;
+    unsigned traits = own_traits(e), depth = 0;
+    for (uint32_t i = 0; i < e->count; i++) {
+        traits |= t->known[e->args[i]->id];
+        depth = t->depth[e->args[i]->id] > depth ? t->depth[e->args[i]->id] : depth;
+    }
+    t->known[e->id] = (uint8_t)(traits | 128);
+    t->depth[e->id] = (uint16_t)(e->count && depth < UINT16_MAX ? depth + 1 : depth);
+}
+
+unsigned lower_traits_of(lower_traits *traits, const ir_expr *e) {
+    reserve(traits, e->id);
+    if (!traits->known[e->id])
+        ir_expr_visit(e, visit_traits, traits);
+    return traits->known[e->id] & 127u;
+}
+
+unsigned lower_depth_of(lower_traits *traits, const ir_expr *e) {
+    lower_traits_of(traits, e);
+    return traits->depth[e->id];
+}
+
+/* ---- what a statement changes ---- */
+
+static void note_expression(void *user, const ir_expr **e) {
+    lower_effects *effects = user;
+    if (ir_expr_has_effect(*e))
+        effects->writes = true;
+}
+
+static void note_statement(void *user, ir_stmt *s) {
+    lower_effects *effects = user;
+    if (s->kind == IR_STMT_LET)
+        base_map_set(effects->defined, (uint64_t)s->as.let.var->id + 1, s);
+    else if (s->kind == IR_STMT_FOR)
+        base_map_set(effects->defined, (uint64_t)s->as.loop.var->id + 1, s);
+    else if (s->kind == IR_STMT_ASSIGN)
+        base_map_set(effects->assigned, (uint64_t)s->as.assign.var->id + 1, s);
+    else if (s->kind == IR_STMT_POINTER_STORE)
+        effects->writes = true;
+    ir_stmt_expressions(s, note_expression, effects);
+}
+
+void lower_effects_of(lower_context *context, ir_stmt *statement, lower_effects *effects) {
+    *effects = (lower_effects){base_map_create(context->arena), base_map_create(context->arena), false};
+    lower_visit_statements(statement, note_statement, effects);
+}
+
+static const char yes, no; /* addresses that stand for answers in the memo */
+
+static void visit_invariance(void *user, const ir_expr *e) {
+    lower_invariance *v = user;
+    if (base_map_get(v->memo, (uint64_t)e->id + 1))
+        return;
+    bool same = true;
+    if (e->op == IR_VAR)
+        same = !base_map_get(v->effects->defined, (uint64_t)e->at.var->id + 1);
+    else if (e->op == IR_REGISTER)
+        same = !base_map_get(v->effects->assigned, (uint64_t)e->at.var->id + 1);
+    else if (own_traits(e) & (LOWER_READS_MEMORY | LOWER_EFFECT))
+        same = false;
+    for (uint32_t i = 0; i < e->count && same; i++)
+        same = base_map_get(v->memo, (uint64_t)e->args[i]->id + 1) == &yes;
+    base_map_set(v->memo, (uint64_t)e->id + 1, (void *)(uintptr_t)(same ? &yes : &no));
+}
+
+bool lower_is_invariant(lower_invariance *invariance, const ir_expr *e) {
+    void *known = base_map_get(invariance->memo, (uint64_t)e->id + 1);
+    if (!known) {
+        ir_expr_visit(e, visit_invariance, invariance);
+        known = base_map_get(invariance->memo, (uint64_t)e->id + 1);
+    }
+    return known == &yes;
+}
+
+bool lower_has_continue(const ir_stmt *s) {
+    switch (s->kind) {
+    case IR_STMT_CONTINUE:
+        return true;
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++)
+            if (lower_has_continue(s->as.block.body.items[i]))
+                return true;
+        return false;
+    case IR_STMT_IF:
+        return lower_has_continue(s->as.branch.then_body) ||
+               (s->as.branch.else_body && lower_has_continue(s->as.branch.else_body));
+    default: /* loops keep theirs */
+        return false;
+    }
+}
+
+/* ---- sums of products ---- */
+
+static bool same_atoms(const lower_term *a, const lower_term *b) {
+    return a->count == b->count &&
+           !memcmp((const void *)a->atoms, (const void *)b->atoms, a->count * sizeof(a->atoms[0]));
+}
+
+static bool add_term(lower_sum *sum, const lower_term *term) {
+    if (term->coefficient == 0)
+        return true;
+    if (term->count == 0)
+        return !__builtin_add_overflow(sum->constant, term->coefficient, &sum->constant);
+    for (uint32_t i = 0; i < sum->count; i++) {
+        if (!same_atoms(&sum->terms[i], term))
+            continue;
+        if (__builtin_add_overflow(sum->terms[i].coefficient, term->coefficient, &sum->terms[i].coefficient))
+            return false;
+        if (sum->terms[i].coefficient == 0) {
+            memmove(&sum->terms[i], &sum->terms[i + 1], (sum->count - i - 1) * sizeof(*term));
+            sum->count--;
+        }
+        return true;
+    }
+    if (sum->count == LOWER_TERMS)
+        return false;
+    sum->terms[sum->count++] = *term;
+    return true;
+}
+
+static bool multiply_terms(const lower_term *a, const lower_term *b, lower_term *product) {
+    *product = (lower_term){0};
+    if (a->count + b->count > LOWER_TERM_ATOMS ||
+        __builtin_mul_overflow(a->coefficient, b->coefficient, &product->coefficient))
+        return false;
+    uint32_t i = 0, k = 0;
+    while (i < a->count || k < b->count) {
+        bool first = k == b->count || (i < a->count && a->atoms[i]->id <= b->atoms[k]->id);
+        product->atoms[product->count++] = first ? a->atoms[i++] : b->atoms[k++];
+    }
+    return true;
+}
+
+static bool collect(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned depth);
+
+static bool collect_product(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned depth) {
+    lower_sum *sides = BASE_NEW_ARRAY(e->module->arena, lower_sum, 2);
+    if (!collect(e->args[0], 1, &sides[0], depth) || !collect(e->args[1], factor, &sides[1], depth))
+        return false;
+    for (uint32_t i = 0; i <= sides[0].count; i++)
+        for (uint32_t k = 0; k <= sides[1].count; k++) {
+            lower_term left = {.coefficient = sides[0].constant}, right = {.coefficient = sides[1].constant},
+                       product;
+            if (i < sides[0].count)
+                left = sides[0].terms[i];
+            if (k < sides[1].count)
+                right = sides[1].terms[k];
+            if (left.coefficient == 0 || right.coefficient == 0)
+                continue;
+            if (!multiply_terms(&left, &right, &product) || !add_term(sum, &product))
+                return false;
+        }
+    return true;
+}
+
+static bool collect(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned depth) {
+    int64_t value, negative;
+    if (depth > 40)
+        return false;
+    if (ir_is_int(e, &value))
+        return !__builtin_mul_overflow(value, factor, &value) &&
+               !__builtin_add_overflow(sum->constant, value, &sum->constant);
+    if (e->op == IR_ADD)
+        return collect(e->args[0], factor, sum, depth + 1) && collect(e->args[1], factor, sum, depth + 1);
+    if (e->op == IR_SUB || e->op == IR_NEG) {
+        if (__builtin_sub_overflow(0, factor, &negative))
+            return false;
+        if (e->op == IR_NEG)
+            return collect(e->args[0], negative, sum, depth + 1);
+        return collect(e->args[0], factor, sum, depth + 1) && collect(e->args[1], negative, sum, depth + 1);
+    }
+    if (e->op == IR_MUL)
+        return collect_product(e, factor, sum, depth + 1);
+    lower_term atom = {.coefficient = factor, .count = 1, .atoms = {e}};
+    return add_term(sum, &atom);
+}
+
+bool lower_sum_of(const ir_expr *e, lower_sum *sum) {
+    *sum = (lower_sum){0};
+    if (e->type.kind != IR_TYPE_PRIM || e->type.lanes > 1 || num_dtype_class(e->type.dtype) != NUM_SIGNED ||
+        num_dtype_bits(e->type.dtype) < 32)
+        return false;
+    if (!collect(e, 1, sum, 0))
+        return false;
+    for (uint32_t i = 0; i < sum->count; i++)
+        if (sum->terms[i].coefficient < INT32_MIN || sum->terms[i].coefficient > INT32_MAX)
+            return false;
+    return sum->constant >= INT32_MIN && sum->constant <= INT32_MAX;
+}
+
+static const ir_expr *product_of(ir_module *module, ir_type type, const lower_term *term,
+                                 int64_t coefficient) {
+    const ir_expr *product = NULL;
+    for (uint32_t i = 0; i < term->count; i++)
+        product = product ? ir_binary(module, IR_MUL, product, term->atoms[i]) : term->atoms[i];
+    return coefficient == 1 ? product
+                            : ir_binary(module, IR_MUL, product, ir_int(module, type.dtype, coefficient));
+}
+
+const ir_expr *lower_sum_rebuild(ir_module *module, ir_type type, const lower_sum *sum, const bool *keep) {
+    const ir_expr *total = NULL;
+    for (int negative = 0; negative < 2; negative++) /* what is subtracted comes last */
+        for (uint32_t i = 0; i < sum->count; i++) {
+            const lower_term *term = &sum->terms[i];
+            if (!keep[i] || (term->coefficient < 0) != negative)
+                continue;
+            if (!total)
+                total = product_of(module, type, term, term->coefficient);
+            else if (negative)
+                total = ir_binary(module, IR_SUB, total, product_of(module, type, term, -term->coefficient));
+            else
+                total = ir_binary(module, IR_ADD, total, product_of(module, type, term, term->coefficient));
+        }
+    return total;
+}
+
+ir_stmt *lower_new_let(lower_context *context, const char *name, const ir_expr *value, base_span span) {
+    ir_stmt *let = ir_stmt_create(context->module, IR_STMT_LET, span);
+    let->as.let.var = ir_var_create(context->module, name, value->type, IR_VAR_LET, span);
+    let->as.let.value = value;
+    return let;
+}

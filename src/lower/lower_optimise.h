@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the optimise_* passes share: what an expression depends on, sums of products, facts about loops.
+ * Private to src/lower. */
+#ifndef TIRC_LOWER_LOWER_OPTIMISE_H
+#define TIRC_LOWER_LOWER_OPTIMISE_H
+#include "lower/lower_internal.h"
+
+/* ---- lower_optimise.c ---- */
+enum {
+    LOWER_READS_MEMORY = 1,   /* memory, clocks, collectives: moves over nothing that writes */
+    LOWER_READS_REGISTER = 2, /* moves over no assignment of those registers */
+    LOWER_EFFECT = 4,         /* stays where it is */
+    LOWER_GUARDED = 8,        /* may be wrong where the script does not evaluate it: division */
+    LOWER_EXPENSIVE = 16
+};
+typedef struct lower_traits {
+    base_arena *arena;
+    uint8_t *known;  /* per expression id: traits + 128 */
+    uint16_t *depth; /* per expression id */
+    size_t capacity;
+} lower_traits;
+void lower_traits_start(lower_traits *traits, base_arena *arena);
+unsigned lower_traits_of(lower_traits *traits, const ir_expr *e);
+unsigned lower_depth_of(lower_traits *traits, const ir_expr *e); /* operations on the longest path */
+
+/* What a statement (with everything below) defines and does. */
+typedef struct lower_effects {
+    base_map *defined;  /* ir_var id + 1 of LETs and loops */
+    base_map *assigned; /* ir_var id + 1 of registers */
+    bool writes;        /* memory, or anything with an effect */
+} lower_effects;
+void lower_effects_of(lower_context *context, ir_stmt *statement, lower_effects *effects);
+/* True when e has the same value everywhere in the statement: no variable of it is defined, no register
+ * assigned there, and it reads no memory. */
+typedef struct lower_invariance {
+    const lower_effects *effects;
+    lower_traits *traits;
+    base_map *memo;
+} lower_invariance;
+bool lower_is_invariant(lower_invariance *invariance, const ir_expr *e);
+bool lower_has_continue(const ir_stmt *body); /* one that belongs to the loop whose body this is */
+
+/* A signed integer expression as constant + sum of coefficient * product of atoms. */
+enum { LOWER_TERM_ATOMS = 6, LOWER_TERMS = 24 };
+typedef struct lower_term {
+    int64_t coefficient;
+    uint32_t count;
+    const ir_expr *atoms[LOWER_TERM_ATOMS]; /* by id */
+} lower_term;
+typedef struct lower_sum {
+    int64_t constant;
+    uint32_t count;
+    lower_term terms[LOWER_TERMS]; /* in order of first appearance */
+} lower_sum;
+/* False when e is not a scalar signed integer, has too many terms, or constants overflow. */
+bool lower_sum_of(const ir_expr *e, lower_sum *sum);
+/* Terms with keep[i], without the constant; NULL when there are none. */
+const ir_expr *lower_sum_rebuild(ir_module *module, ir_type type, const lower_sum *sum, const bool *keep);
+
+ir_stmt *lower_new_let(lower_context *context, const char *name, const ir_expr *value, base_span span);
+
+/* ---- passes, one per file ---- */
+void lower_optimise_unroll(lower_context *context);
+void lower_optimise_promote(lower_context *context);
+void lower_optimise_propagate(lower_context *context);
+void lower_optimise_addresses(lower_context *context);
+void lower_optimise_induction(lower_context *context);
+void lower_optimise_hoist(lower_context *context);
+void lower_optimise_loads(lower_context *context);
+void lower_optimise_share(lower_context *context);
+void lower_optimise_dead(lower_context *context);
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Accesses inside loops: the index becomes a sum of products, and the address a chain of pointers, one link
+ * per loop level whose variables it needs, outermost first, with the constant part left to the access itself.
+ * Later passes move each link to its level, and accesses that differ by a constant share all of them. In and
+ * out: flat form. Index arithmetic is taken not to overflow, as in C. */
+#include "lower/lower_optimise.h"
+
+enum { LEVEL_VARIES = 1000 };
+
+typedef struct state {
+    lower_context *context;
+    lower_traits traits;
+    base_map *levels; /* ir_var id + 1 -> level + 1 of the loop whose rounds give it its value */
+    base_map *memo;   /* of the statement being rewritten */
+    unsigned depth;
+} state;
+
+static void note_level(state *st, const ir_var *var, unsigned level) {
+    base_map_set(st->levels, (uint64_t)var->id + 1, (void *)(uintptr_t)(level + 1));
+}
+
+typedef struct level_query {
+    state *st;
+    unsigned level;
+} level_query;
+
+static void visit_level(void *user, const ir_expr *e) {
+    level_query *q = user;
+    unsigned level = 0;
+    if (e->op == IR_VAR) {
+        uintptr_t known = (uintptr_t)base_map_get(q->st->levels, (uint64_t)e->at.var->id + 1);
+        level = known ? (unsigned)known - 1 : 0;
+    } else if (e->op == IR_REGISTER) {
+        level = LEVEL_VARIES;
+    }
+    if (level > q->level)
+        q->level = level;
+}
+
+static unsigned level_of(state *st, const ir_expr *e) {
+    if (lower_traits_of(&st->traits, e))
+        return LEVEL_VARIES;
+    level_query q = {st, 0};
+    ir_expr_visit(e, visit_level, &q);
+    return q.level;
+}
+
+/* The pointer to share and the constant left over; false when the access stays as it is. */
+static bool split(state *st, const ir_expr *base, const ir_expr *index, num_dtype dtype,
+                  const ir_expr **pointer, const ir_expr **rest) {
+    ir_module *module = st->context->module;
+    lower_sum *sum = BASE_NEW(st->context->arena, lower_sum);
+    if (base->type.kind != IR_TYPE_POINTER || base->type.dtype != dtype || !lower_sum_of(index, sum) ||
+        !sum->count)
+        return false;
+    unsigned levels[LOWER_TERMS];
+    bool one_level = true;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        levels[i] = 0;
+        for (uint32_t k = 0; k < sum->terms[i].count; k++) {
+            unsigned level = level_of(st, sum->terms[i].atoms[k]);
+            levels[i] = level > levels[i] ? level : levels[i];
+        }
+        one_level = one_level && levels[i] == levels[0];
+    }
+    *rest = ir_int(module, index->type.dtype, sum->constant);
+    if (one_level && sum->constant == 0) { /* the author's factors are as good as any */
+        *pointer = ir_pointer_address(module, base->type, base, index, NULL);
+        return true;
+    }
+    *pointer = base;
+    for (unsigned level = 0, next; level <= LEVEL_VARIES; level = next) {
+        bool keep[LOWER_TERMS];
+        next = LEVEL_VARIES + 1;
+        for (uint32_t i = 0; i < sum->count; i++) {
+            keep[i] = levels[i] == level;
+            if (levels[i] > level && levels[i] < next)
+                next = levels[i];
+        }
+        const ir_expr *part = lower_sum_rebuild(module, ir_type_scalar(index->type), sum, keep);
+        if (part)
+            *pointer = ir_pointer_address(module, base->type, *pointer, part, NULL);
+    }
+    return true;
+}
+
+static const ir_expr *rewrite_access(void *user, const ir_expr *e) {
+    state *st = user;
+    const ir_expr *pointer, *rest;
+    if (e->op == IR_POINTER_LOAD && split(st, e->args[0], e->args[1], e->type.dtype, &pointer, &rest))
+        return ir_pointer_load(st->context->module, e->type, pointer, rest, e->at.origin);
+    /* Pointers that are not accessed here, for instance of atomics. */
+    if (e->op == IR_POINTER_ADDRESS && e->at.origin && e->type.kind == IR_TYPE_POINTER &&
+        split(st, e->args[0], e->args[1], e->type.dtype, &pointer, &rest))
+        return ir_pointer_address(st->context->module, e->type, pointer, rest, e->at.origin);
+    return e;
+}
+
+static void rewrite(void *user, const ir_expr **e) {
+    state *st = user;
+    *e = ir_expr_rewrite(st->context->module, *e, rewrite_access, st, st->memo);
+}
+
+static void walk(state *st, ir_stmt *s);
+
+static void walk_loop(state *st, ir_stmt *body) {
+    st->depth++;
+    st->memo = base_map_create(st->context->arena);
+    walk(st, body);
+    st->depth--;
+    st->memo = base_map_create(st->context->arena);
+}
+
+static void walk(state *st, ir_stmt *s) {
+    if (!s)
+        return;
+    const ir_expr *pointer, *rest;
+    if (s->kind == IR_STMT_WHILE)
+        st->depth++;
+    if (st->depth)
+        ir_stmt_expressions(s, rewrite, st);
+    if (s->kind == IR_STMT_WHILE)
+        st->depth--;
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++)
+            walk(st, s->as.block.body.items[i]);
+        break;
+    case IR_STMT_LET:
+        note_level(st, s->as.let.var,
+                   lower_traits_of(&st->traits, s->as.let.value) ? st->depth : level_of(st, s->as.let.value));
+        break;
+    case IR_STMT_POINTER_STORE:
+        if (st->depth && split(st, s->as.pointer_store.base, s->as.pointer_store.index,
+                               s->as.pointer_store.value->type.dtype, &pointer, &rest)) {
+            s->as.pointer_store.base = pointer;
+            s->as.pointer_store.index = rest;
+        }
+        break;
+    case IR_STMT_IF:
+        walk(st, s->as.branch.then_body);
+        walk(st, s->as.branch.else_body);
+        break;
+    case IR_STMT_FOR:
+        note_level(st, s->as.loop.var, st->depth + 1);
+        walk_loop(st, s->as.loop.body);
+        break;
+    case IR_STMT_WHILE:
+        walk_loop(st, s->as.while_loop.body);
+        break;
+    default:
+        break;
+    }
+}
+
+void lower_optimise_addresses(lower_context *context) {
+    state st = {.context = context,
+                .levels = base_map_create(context->arena),
+                .memo = base_map_create(context->arena)};
+    lower_traits_start(&st.traits, context->arena);
+    walk(&st, context->function->body);
+}
