@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The pass list and the loop that runs it. Must not know what any pass does. */
-#include "lower/lower_internal.h"
+#include "lower/lower_optimise.h"
 #include <string.h>
 
 enum { FOR_CUDA = 1, FOR_PTX = 2, FOR_ALL = 3 };
@@ -27,7 +27,16 @@ static const pass_row passes[] = {
     {"lower_dead", lower_dead, FOR_ALL, IR_FORM_FLAT, "bindings and scalars that nobody reads are gone"},
     {"lower_launch", lower_launch, FOR_ALL, IR_FORM_FLAT, "shared memory map, bytes, local tensors: the launch plan"},
     {"lower_lazy", lower_lazy, FOR_PTX, IR_FORM_FLAT, "lazy operands that read memory become branches"},
-    /* optimise_* passes stand here: FOR_PTX, IR_FORM_FLAT, each may be skipped by name. */
+    /* These may be skipped by name. */
+    {"optimise_unroll", lower_optimise_unroll, FOR_PTX, IR_FORM_FLAT, "short loops with constant rounds become straight lines"},
+    {"optimise_promote", lower_optimise_promote, FOR_PTX, IR_FORM_FLAT, "locals at constant indices become register variables"},
+    {"optimise_propagate", lower_optimise_propagate, FOR_PTX, IR_FORM_FLAT, "bindings of pure values dissolve into their uses"},
+    {"optimise_addresses", lower_optimise_addresses, FOR_PTX, IR_FORM_FLAT, "addresses become chains by loop level, with constant offsets"},
+    {"optimise_induction", lower_optimise_induction, FOR_PTX, IR_FORM_FLAT, "pointers that advance evenly become registers"},
+    {"optimise_hoist", lower_optimise_hoist, FOR_PTX, IR_FORM_FLAT, "what never changes in a loop is computed before it"},
+    {"optimise_loads", lower_optimise_loads, FOR_PTX, IR_FORM_FLAT, "equal loads with no store between are one"},
+    {"optimise_share", lower_optimise_share, FOR_PTX, IR_FORM_FLAT, "values needed on several paths are computed above them"},
+    {"optimise_dead", lower_optimise_dead, FOR_PTX, IR_FORM_FLAT, "what no effect depends on is gone"},
 };
 /* clang-format on */
 enum { PASS_COUNT = sizeof(passes) / sizeof(passes[0]) };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bindings of pure values dissolve into the expressions that use them, so that later passes see whole
- * expressions and place them anew. In and out: flat form. Must not touch values that read or divide, or whose
- * computation is long: those keep their binding, which is their one evaluation. */
+ * expressions and place them anew; blocks inside blocks dissolve too. In and out: flat form. Must not touch
+ * values that read or divide, or whose computation is long: those keep their binding, which is their one
+ * evaluation. */
 #include "lower/lower_optimise.h"
 
 enum { MAXIMUM_DEPTH = 48 };
@@ -49,7 +50,12 @@ static void walk(state *st, ir_stmt *s) {
                 inner->as.let.var->value = inner->as.let.value;
                 continue;
             }
-            base_vector_push(st->context->arena, &out, inner);
+            /* Names are variables here, so blocks inside blocks say nothing. */
+            if (inner->kind == IR_STMT_BLOCK)
+                for (size_t k = 0; k < inner->as.block.body.count; k++)
+                    base_vector_push(st->context->arena, &out, inner->as.block.body.items[k]);
+            else
+                base_vector_push(st->context->arena, &out, inner);
         }
         s->as.block.body.items = out.items;
         s->as.block.body.count = out.count;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A value that several statements of one block load from the same place, with nothing in between that may
+ * have changed it, is loaded once. In and out: flat form. A load that is merged keeps its origin; loads with
+ * different origins are different expressions and stay apart. Must not move a load over a store that may
+ * touch it, over synchronisation, or into another block. */
+#include "lower/lower_optimise.h"
+
+/* One load that is still good where the walk stands. */
+typedef struct known_load {
+    const ir_expr *load;
+    size_t first; /* statement of the block that loads it first */
+    uint32_t group;
+} known_load;
+
+typedef struct use {
+    size_t statement;
+    uint32_t group;
+} use;
+
+typedef struct group {
+    const ir_expr *load;
+    size_t first;
+    uint32_t uses;
+    ir_var *var;
+} group;
+
+typedef struct state {
+    lower_context *context;
+    lower_traits traits;
+    BASE_VECTOR(known_load) known;
+    BASE_VECTOR(group) groups;
+    BASE_VECTOR(use) uses;
+    size_t statement;
+    base_map *roots;  /* pointer variables: ir_var id + 1 -> ir_tensor they point into */
+    base_map *active; /* of the statement being rewritten: load id + 1 -> ir_expr of the variable */
+} state;
+
+/* ---- what may touch what ---- */
+
+static const ir_expr *pointer_root(const ir_expr *e) {
+    while (e->op == IR_POINTER_ADDRESS || e->op == IR_POINTER_OFFSET ||
+           (e->op == IR_REINTERPRET && e->args[0]->type.kind == IR_TYPE_POINTER))
+        e = e->args[0];
+    return e;
+}
+
+static const ir_tensor *tensor_of(state *st, const ir_expr *pointer) {
+    const ir_expr *root = pointer_root(pointer);
+    if (root->op == IR_DATA)
+        return root->at.tensor;
+    if (root->op == IR_VAR || root->op == IR_REGISTER)
+        return base_map_get(st->roots, (uint64_t)root->at.var->id + 1);
+    return NULL;
+}
+
+/* Distinct tensors do not overlap: allocations are storage of their own, parameters are __restrict__. */
+static bool may_touch(state *st, const ir_expr *store_base, const ir_expr *load_base) {
+    const ir_tensor *a = tensor_of(st, store_base), *b = tensor_of(st, load_base);
+    if (a && b)
+        return a == b;
+    ir_scope first = (ir_scope)store_base->type.scope, second = (ir_scope)load_base->type.scope;
+    bool shared = (first == IR_SCOPE_SHARED || first == IR_SCOPE_SHARED_DYN) &&
+                  (second == IR_SCOPE_SHARED || second == IR_SCOPE_SHARED_DYN);
+    return first == second || shared;
+}
+
+typedef struct mention_query {
+    const ir_var *var;
+    const ir_expr *store_base; /* NULL: anything is written */
+    state *st;
+    bool hit;
+} mention_query;
+
+static void visit_mention(void *user, const ir_expr *e) {
+    mention_query *q = user;
+    if (q->var)
+        q->hit = q->hit || (e->op == IR_REGISTER && e->at.var == q->var);
+    else if (e->op == IR_POINTER_LOAD)
+        q->hit = q->hit || !q->store_base || may_touch(q->st, q->store_base, e->args[0]);
+}
+
+static void forget(state *st, const ir_var *var, const ir_expr *store_base) {
+    size_t kept = 0;
+    for (size_t i = 0; i < st->known.count; i++) {
+        mention_query q = {var, store_base, st, false};
+        ir_expr_visit(st->known.items[i].load, visit_mention, &q);
+        if (!q.hit)
+            st->known.items[kept++] = st->known.items[i];
+    }
+    st->known.count = kept;
+}
+
+/* ---- finding ---- */
+
+static void note_load(void *user, const ir_expr *e) {
+    state *st = user;
+    if (e->op != IR_POINTER_LOAD || (lower_traits_of(&st->traits, e) & LOWER_EFFECT))
+        return;
+    for (size_t i = 0; i < st->known.count; i++) {
+        if (st->known.items[i].load != e)
+            continue;
+        group *g = &st->groups.items[st->known.items[i].group];
+        g->uses++;
+        base_vector_push(st->context->arena, &st->uses, (use){st->statement, st->known.items[i].group});
+        return;
+    }
+    uint32_t index = (uint32_t)st->groups.count;
+    base_vector_push(st->context->arena, &st->groups, (group){e, st->statement, 1, NULL});
+    base_vector_push(st->context->arena, &st->uses, (use){st->statement, index});
+    base_vector_push(st->context->arena, &st->known, (known_load){e, st->statement, index});
+}
+
+/* Loads that a lazy operand guards may not run before their guard. */
+static void find_loads(state *st, const ir_expr *e, unsigned depth) {
+    if (!(lower_traits_of(&st->traits, e) & LOWER_READS_MEMORY) || depth > 200)
+        return;
+    uint32_t count = e->count;
+    if (e->op == IR_AND || e->op == IR_OR || e->op == IR_IF_THEN_ELSE)
+        count = 1;
+    for (uint32_t i = 0; i < count; i++)
+        find_loads(st, e->args[i], depth + 1);
+    note_load(st, e);
+}
+
+static void find_in(void *user, const ir_expr **e) {
+    find_loads(user, *e, 0);
+}
+
+static void note_effect(void *user, const ir_expr **e) {
+    if (ir_expr_has_effect(*e))
+        *(bool *)user = true;
+}
+
+static void forget_below(void *user, ir_stmt *s) {
+    state *st = user;
+    bool effect = false;
+    ir_stmt_expressions(s, note_effect, &effect);
+    if (effect)
+        forget(st, NULL, NULL);
+    if (s->kind == IR_STMT_ASSIGN)
+        forget(st, s->as.assign.var, NULL);
+    if (s->kind == IR_STMT_POINTER_STORE)
+        forget(st, NULL, s->as.pointer_store.base);
+}
+
+static void find_in_block(state *st, ir_stmt *block) {
+    for (size_t i = 0; i < block->as.block.body.count; i++) {
+        ir_stmt *s = block->as.block.body.items[i];
+        st->statement = i;
+        bool effect = false;
+        ir_stmt_expressions(s, note_effect, &effect);
+        bool plain = s->kind == IR_STMT_LET || s->kind == IR_STMT_ASSIGN ||
+                     s->kind == IR_STMT_POINTER_STORE || s->kind == IR_STMT_EVALUATE || s->kind == IR_STMT_IF;
+        if (plain && !effect)
+            ir_stmt_expressions(s, find_in, st);
+        lower_visit_statements(s, forget_below, st);
+    }
+}
+
+/* ---- rewriting ---- */
+
+static const ir_expr *replace(void *user, const ir_expr *e) {
+    state *st = user;
+    const ir_expr *var = base_map_get(st->active, (uint64_t)e->id + 1);
+    return var ? var : e;
+}
+
+static void rewrite(void *user, const ir_expr **e) {
+    state *st = user;
+    *e = ir_expr_rewrite(st->context->module, *e, replace, st, base_map_create(st->context->arena));
+}
+
+static void rewrite_block(state *st, ir_stmt *block) {
+    lower_statements out = {0};
+    size_t next = 0;
+    for (size_t i = 0; i < block->as.block.body.count; i++) {
+        ir_stmt *s = block->as.block.body.items[i];
+        bool any = false;
+        st->active = base_map_create(st->context->arena);
+        for (; next < st->uses.count && st->uses.items[next].statement == i; next++) {
+            group *g = &st->groups.items[st->uses.items[next].group];
+            if (g->uses < 2)
+                continue;
+            if (!g->var) {
+                ir_stmt *let = lower_new_let(st->context, "loaded", g->load, s->span);
+                if (any) /* its address may hold a load that is merged too */
+                    rewrite(st, &let->as.let.value);
+                g->var = let->as.let.var;
+                base_vector_push(st->context->arena, &out, let);
+            }
+            base_map_set(st->active, (uint64_t)g->load->id + 1,
+                         (void *)(uintptr_t)ir_var_use(st->context->module, g->var));
+            any = true;
+        }
+        if (any)
+            ir_stmt_expressions(s, rewrite, st);
+        base_vector_push(st->context->arena, &out, s);
+    }
+    block->as.block.body.items = out.items;
+    block->as.block.body.count = out.count;
+    block->as.block.body.capacity = out.capacity;
+}
+
+static void note_root(void *user, ir_stmt *s) {
+    state *st = user;
+    if ((s->kind != IR_STMT_LET && s->kind != IR_STMT_ASSIGN) || s->as.let.var->type.kind != IR_TYPE_POINTER)
+        return;
+    const ir_tensor *tensor = tensor_of(st, s->as.let.value);
+    if (tensor && !base_map_get(st->roots, (uint64_t)s->as.let.var->id + 1))
+        base_map_set(st->roots, (uint64_t)s->as.let.var->id + 1, (void *)(uintptr_t)tensor);
+}
+
+static void each_block(void *user, ir_stmt *s) {
+    state *st = user;
+    if (s->kind != IR_STMT_BLOCK)
+        return;
+    st->known.count = st->groups.count = st->uses.count = 0;
+    find_in_block(st, s);
+    for (size_t i = 0; i < st->groups.count; i++)
+        if (st->groups.items[i].uses > 1) {
+            rewrite_block(st, s);
+            return;
+        }
+}
+
+void lower_optimise_loads(lower_context *context) {
+    state st = {.context = context, .roots = base_map_create(context->arena)};
+    lower_traits_start(&st.traits, context->arena);
+    lower_visit_statements(context->function->body, note_root, &st);
+    lower_visit_statements(context->function->body, each_block, &st);
+}
