@@ -245,23 +245,79 @@ static const ir_expr *product_of(ir_module *module, ir_type type, const lower_te
     const ir_expr *product = NULL;
     for (uint32_t i = 0; i < term->count; i++)
         product = product ? ir_binary(module, IR_MUL, product, term->atoms[i]) : term->atoms[i];
+    if (!product)
+        return ir_int(module, type.dtype, coefficient);
     return coefficient == 1 ? product
                             : ir_binary(module, IR_MUL, product, ir_int(module, type.dtype, coefficient));
 }
 
+static bool has_atom(const lower_term *term, const ir_expr *atom, uint32_t *at) {
+    for (uint32_t k = 0; k < term->count; k++)
+        if (term->atoms[k] == atom) {
+            *at = k;
+            return true;
+        }
+    return false;
+}
+
+/* The atom that most terms have in common; NULL when no two do. */
+static const ir_expr *common_atom(const lower_sum *sum, const bool *keep) {
+    const ir_expr *best = NULL;
+    unsigned most = 1;
+    for (uint32_t i = 0; i < sum->count; i++)
+        for (uint32_t k = 0; keep[i] && k < sum->terms[i].count; k++) {
+            unsigned count = 0;
+            uint32_t at;
+            for (uint32_t j = 0; j < sum->count; j++)
+                count += keep[j] && has_atom(&sum->terms[j], sum->terms[i].atoms[k], &at);
+            if (count > most)
+                most = count, best = sum->terms[i].atoms[k];
+        }
+    return best;
+}
+
+/* Takes the terms with the atom out of keep; what they are without it goes to inner. */
+static void take_factor(const lower_sum *sum, bool *keep, const ir_expr *atom, lower_sum *inner,
+                        bool *inner_keep) {
+    for (uint32_t i = 0; i < sum->count; i++) {
+        uint32_t at;
+        if (!keep[i] || !has_atom(&sum->terms[i], atom, &at))
+            continue;
+        lower_term term = sum->terms[i];
+        for (uint32_t k = at; k + 1 < term.count; k++)
+            term.atoms[k] = term.atoms[k + 1];
+        term.count--;
+        inner_keep[inner->count] = true;
+        inner->terms[inner->count++] = term;
+        keep[i] = false;
+    }
+}
+
+static const ir_expr *join(ir_module *module, const ir_expr *total, ir_op op, const ir_expr *part) {
+    return total ? ir_binary(module, op, total, part) : part;
+}
+
 const ir_expr *lower_sum_rebuild(ir_module *module, ir_type type, const lower_sum *sum, const bool *keep) {
-    const ir_expr *total = NULL;
+    const ir_expr *total = NULL, *atom = common_atom(sum, keep);
+    bool left[LOWER_TERMS];
+    memcpy(left, keep, sum->count * sizeof(*left));
+    if (atom) { /* n (a + b) instead of n a + n b */
+        lower_sum *inner = BASE_NEW(module->arena, lower_sum);
+        bool inner_keep[LOWER_TERMS];
+        take_factor(sum, left, atom, inner, inner_keep);
+        total = ir_binary(module, IR_MUL, lower_sum_rebuild(module, type, inner, inner_keep), atom);
+        const ir_expr *rest = lower_sum_rebuild(module, type, sum, left);
+        return rest ? ir_binary(module, IR_ADD, total, rest) : total;
+    }
     for (int negative = 0; negative < 2; negative++) /* what is subtracted comes last */
         for (uint32_t i = 0; i < sum->count; i++) {
             const lower_term *term = &sum->terms[i];
             if (!keep[i] || (term->coefficient < 0) != negative)
                 continue;
-            if (!total)
-                total = product_of(module, type, term, term->coefficient);
-            else if (negative)
-                total = ir_binary(module, IR_SUB, total, product_of(module, type, term, -term->coefficient));
+            if (negative && total)
+                total = join(module, total, IR_SUB, product_of(module, type, term, -term->coefficient));
             else
-                total = ir_binary(module, IR_ADD, total, product_of(module, type, term, term->coefficient));
+                total = join(module, total, IR_ADD, product_of(module, type, term, term->coefficient));
         }
     return total;
 }

@@ -45,6 +45,25 @@ static unsigned level_of(state *st, const ir_expr *e) {
     return q.level;
 }
 
+/* Sizes and strides that come as parameters: the same for all threads, so what they add is apart from what
+ * the threads' own indices add, which accesses of several rows share. */
+static bool is_uniform(const lower_term *term) {
+    for (uint32_t k = 0; k < term->count; k++)
+        if (term->atoms[k]->op != IR_VAR || term->atoms[k]->at.var->kind != IR_VAR_PARAMETER)
+            return false;
+    return true;
+}
+
+/* Twice the loop level, plus one for uniform terms, which come second. */
+static unsigned rank_of(state *st, const lower_term *term) {
+    unsigned rank = 0;
+    for (uint32_t k = 0; k < term->count; k++) {
+        unsigned level = level_of(st, term->atoms[k]);
+        rank = level > rank ? level : rank;
+    }
+    return 2 * rank + (is_uniform(term) ? 1 : 0);
+}
+
 /* The pointer to share and the constant left over; false when the access stays as it is. */
 static bool split(state *st, const ir_expr *base, const ir_expr *index, num_dtype dtype,
                   const ir_expr **pointer, const ir_expr **rest) {
@@ -53,29 +72,25 @@ static bool split(state *st, const ir_expr *base, const ir_expr *index, num_dtyp
     if (base->type.kind != IR_TYPE_POINTER || base->type.dtype != dtype || !lower_sum_of(index, sum) ||
         !sum->count)
         return false;
-    unsigned levels[LOWER_TERMS];
-    bool one_level = true;
+    unsigned ranks[LOWER_TERMS];
+    bool one_link = true;
     for (uint32_t i = 0; i < sum->count; i++) {
-        levels[i] = 0;
-        for (uint32_t k = 0; k < sum->terms[i].count; k++) {
-            unsigned level = level_of(st, sum->terms[i].atoms[k]);
-            levels[i] = level > levels[i] ? level : levels[i];
-        }
-        one_level = one_level && levels[i] == levels[0];
+        ranks[i] = rank_of(st, &sum->terms[i]);
+        one_link = one_link && ranks[i] == ranks[0];
     }
     *rest = ir_int(module, index->type.dtype, sum->constant);
-    if (one_level && sum->constant == 0) { /* the author's factors are as good as any */
+    if (one_link && sum->constant == 0) { /* the author's factors are as good as any */
         *pointer = ir_pointer_address(module, base->type, base, index, NULL);
         return true;
     }
     *pointer = base;
-    for (unsigned level = 0, next; level <= LEVEL_VARIES; level = next) {
+    for (unsigned rank = 0, next; rank <= 2 * LEVEL_VARIES; rank = next) {
         bool keep[LOWER_TERMS];
-        next = LEVEL_VARIES + 1;
+        next = 2 * LEVEL_VARIES + 1;
         for (uint32_t i = 0; i < sum->count; i++) {
-            keep[i] = levels[i] == level;
-            if (levels[i] > level && levels[i] < next)
-                next = levels[i];
+            keep[i] = ranks[i] == rank;
+            if (ranks[i] > rank && ranks[i] < next)
+                next = ranks[i];
         }
         const ir_expr *part = lower_sum_rebuild(module, ir_type_scalar(index->type), sum, keep);
         if (part)
@@ -115,12 +130,7 @@ static void walk(state *st, ir_stmt *s) {
     if (!s)
         return;
     const ir_expr *pointer, *rest;
-    if (s->kind == IR_STMT_WHILE)
-        st->depth++;
-    if (st->depth)
-        ir_stmt_expressions(s, rewrite, st);
-    if (s->kind == IR_STMT_WHILE)
-        st->depth--;
+    ir_stmt_expressions(s, rewrite, st);
     switch (s->kind) {
     case IR_STMT_BLOCK:
         for (size_t i = 0; i < s->as.block.body.count; i++)
@@ -131,8 +141,8 @@ static void walk(state *st, ir_stmt *s) {
                    lower_traits_of(&st->traits, s->as.let.value) ? st->depth : level_of(st, s->as.let.value));
         break;
     case IR_STMT_POINTER_STORE:
-        if (st->depth && split(st, s->as.pointer_store.base, s->as.pointer_store.index,
-                               s->as.pointer_store.value->type.dtype, &pointer, &rest)) {
+        if (split(st, s->as.pointer_store.base, s->as.pointer_store.index,
+                  s->as.pointer_store.value->type.dtype, &pointer, &rest)) {
             s->as.pointer_store.base = pointer;
             s->as.pointer_store.index = rest;
         }

@@ -228,7 +228,7 @@ static bool split_index(const ir_expr *index, const ir_expr **rest, int64_t *con
 
 /* base + index * size, in one instruction. */
 static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base, const ir_expr *index,
-                              int64_t size) {
+                              int64_t size, const ptx_operand *want) {
     int64_t factor;
     bool known = ptx_build_recall(&b->pure, index->id) || ptx_build_recall(&b->fleeting, index->id);
     bool scales = index->op == IR_MUL && ir_is_int(index->args[1], &factor) && factor > 0 &&
@@ -244,6 +244,7 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
             value = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_CVT, PTX_MODS(PTX_MOD_U32, PTX_MOD_U64),
                                       PTX_ARGS(value));
         base = ptx_build_in_register(b, PTX_CLASS_R32, base);
+        b->want = want;
         if (size == 1)
             return ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_ADD, PTX_MODS(PTX_MOD_S32),
                                      PTX_ARGS(base, value));
@@ -251,6 +252,7 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
                                  PTX_ARGS(value, ptx_build_int(size), base));
     }
     base = ptx_build_in_register(b, PTX_CLASS_R64, base);
+    b->want = want;
     if (wide_index && size == 1)
         return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_ADD, PTX_MODS(PTX_MOD_S64), PTX_ARGS(base, value));
     if (wide_index)
@@ -263,6 +265,8 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
 }
 
 static ptx_build_address indexed(ptx_builder *b, const ir_expr *base, const ir_expr *index, int64_t size) {
+    const ptx_operand *want = b->want;
+    b->want = NULL;
     ptx_build_address address = ptx_build_address_of(b, base);
     const ir_expr *rest;
     int64_t constant, bytes;
@@ -287,8 +291,8 @@ static ptx_build_address indexed(ptx_builder *b, const ir_expr *base, const ir_e
         address.base = *known;
         return address;
     }
-    address.base = scaled_sum(b, address.space, address.base, rest, size);
-    if (remember)
+    address.base = scaled_sum(b, address.space, address.base, rest, size, address.offset ? NULL : want);
+    if (remember && !ptx_build_is_mutable(b, address.base))
         ptx_build_remember(b, memo, key->id, base_arena_copy(b->arena, &address.base, sizeof(address.base)));
     return address;
 }

@@ -78,6 +78,7 @@ static void assign(ptx_builder *b, const ir_stmt *s) {
     begin(b, s, &value, 1);
     const ptx_operand *registers = ptx_build_mutable(b, s->as.assign.var);
     if (is_pointer(s->as.assign.var)) {
+        b->want = registers;
         ptx_build_address address = ptx_build_address_of(b, value);
         b->want = registers;
         ptx_operand pointer = ptx_build_pointer_value(b, address);
