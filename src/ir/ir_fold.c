@@ -187,7 +187,7 @@ const ir_expr *ir_binary(ir_module *module, ir_op op, const ir_expr *a, const ir
         return ir_make(module, op, type, args, 2); /* ir_verify will say what is wrong */
     const ir_expr *folded = ir_fold_constants(module, op, type, args, 2);
     if (!folded && (op == IR_AND || op == IR_OR))
-        folded = fold_truth(op, a, b);
+        folded = ir_type_is_bool(a->type) ? fold_truth(op, a, b) : NULL;
     else if (!folded && ir_type_is_integer(a->type))
         folded = fold_integer(module, op, a, b);
     else if (!folded && ir_type_is_float(a->type))

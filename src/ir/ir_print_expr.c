@@ -41,9 +41,11 @@ static void print_real(base_builder *out, num_dtype dtype, double value) {
         base_builder_string(out, value != value ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (round_to(dtype, strtod(text, NULL)) == value)
+    /* the exact decimal when it is short, so that 448 of an 8-bit float is not 4.5e+02 */
+    for (int digits = 1; digits <= 8 + 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits <= 8 ? digits : digits - 8, value);
+        double read = strtod(text, NULL);
+        if ((digits <= 8 ? read : round_to(dtype, read)) == value)
             break;
     }
     for (const char *c = text; *c && size < sizeof clean - 1; c++) {
