@@ -325,6 +325,7 @@ static void parse_version(ir_parser *parser) {
 
 ir_module *ir_module_parse(base_arena *arena, base_diagnostics *diagnostics, uint32_t file) {
     ir_parser *parser = BASE_NEW(arena, ir_parser);
+    size_t before = base_diagnostics_errors(diagnostics);
     parser->module = ir_module_create(arena, diagnostics);
     parser->symbols = base_map_create(arena);
     ir_lexer_start(&parser->lexer, diagnostics, file);
@@ -343,5 +344,5 @@ ir_module *ir_module_parse(base_arena *arena, base_diagnostics *diagnostics, uin
             ir_parser_skip_block(parser);
         }
     }
-    return parser->errors ? NULL : parser->module;
+    return parser->errors || base_diagnostics_errors(diagnostics) != before ? NULL : parser->module;
 }

@@ -6,8 +6,8 @@
 
 typedef BASE_VECTOR(const ir_expr *) expression_list;
 
-/* Every level of an expression opens at most two levels here. */
-enum { NEST_LIMIT = 2 * IR_DEPTH_LIMIT + 8 };
+/* Every level of an expression opens at most three levels here. */
+enum { NEST_LIMIT = 3 * IR_DEPTH_LIMIT + 8 };
 
 static const ir_expr *make(ir_parser *parser, ir_op op, ir_type type, const ir_expr *const *args,
                            uint32_t count, ir_attribute attribute, size_t begin) {
@@ -338,7 +338,9 @@ const ir_expr *ir_parser_expr(ir_parser *parser, int bind) {
     if (++parser->nest > NEST_LIMIT)
         return ir_parser_fail(parser, "T0307", ir_parser_span(parser), "give a part of it a name with let",
                               "this expression is nested more than %d levels deep", IR_DEPTH_LIMIT);
-    if (bind <= IR_BIND_NOT && ir_parser_take_word(parser, "not")) {
+    bool typed =
+        parser->token.end < parser->lexer.text.size && parser->lexer.text.data[parser->token.end] == '[';
+    if (bind <= IR_BIND_NOT && !typed && ir_parser_take_word(parser, "not")) {
         left = ir_parser_expr(parser, IR_BIND_NOT);
         if (left)
             left = make_inferred(parser, IR_NOT, &left, 1, (ir_attribute){0}, begin);

@@ -63,5 +63,9 @@ const ir_expr *ir_constant(const ir_expr *e);
 const ir_expr *ir_fold_constants(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                                  uint32_t count);
 
+/* ir_expr_rewrite with or without folding on the way up. */
+const ir_expr *ir_expr_rewrite_with(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                    base_map *memo, bool fold);
+
 ir_type ir_tensor_element(const ir_tensor *tensor);
 #endif

@@ -74,7 +74,7 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
 
 /* e over its rewritten arguments, which are all in memo. */
 static const ir_expr *rewrite_one(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                                  base_map *memo) {
+                                  base_map *memo, bool fold) {
     const ir_expr *few[8], **args = few;
     bool changed = false;
     if (e->count > 8)
@@ -83,11 +83,20 @@ static const ir_expr *rewrite_one(ir_module *module, const ir_expr *e, ir_rewrit
         args[i] = base_map_get(memo, BASE_KEY(e->args[i]));
         changed = changed || args[i] != e->args[i];
     }
-    return fn(user, changed ? ir_rebuild(module, e, args) : e);
+    if (changed && fold)
+        e = ir_rebuild(module, e, args);
+    else if (changed)
+        e = ir_intern_expr(module, e->op, e->type, args, e->count, (ir_attribute){.integer = e->at.integer});
+    return fn(user, e);
 }
 
 const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
                                base_map *memo) {
+    return ir_expr_rewrite_with(module, e, fn, user, memo, true);
+}
+
+const ir_expr *ir_expr_rewrite_with(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                    base_map *memo, bool fold) {
     if (!memo)
         memo = base_map_create(module->arena);
     const ir_expr *known = base_map_get(memo, BASE_KEY(e));
@@ -109,7 +118,7 @@ const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_f
             union {
                 const ir_expr *in;
                 void *out;
-            } result = {.in = rewrite_one(module, done, fn, user, memo)};
+            } result = {.in = rewrite_one(module, done, fn, user, memo, fold)};
             base_map_set(memo, BASE_KEY(done), result.out);
         }
     }

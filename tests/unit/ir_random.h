@@ -382,10 +382,11 @@ static void maker_statement(maker *m, ir_stmt *block, unsigned depth) {
 
 static void maker_block(maker *m, ir_stmt *block, unsigned depth) {
     size_t vars = m->vars.count, tensors = m->tensors.count;
-    for (unsigned count = maker_pick(m, 6); count && m->budget; count--, m->budget--)
+    for (unsigned count = maker_pick(m, 6); count && m->budget; count--) {
+        m->budget--;
         maker_statement(m, block, depth);
+    }
     m->vars.count = vars;
-    /* In flat form what has ended may still be an origin, so it stays in the list now and then. */
     m->tensors.count = tensors;
 }
 
@@ -426,6 +427,7 @@ static ir_function *maker_function(ir_module *module, ir_form form, uint64_t see
     if (form == IR_FORM_FLAT) { /* views and loops that are gone live on in origins */
         ir_tensor *view = maker_tensor(&m, IR_TENSOR_VIEW, IR_SCOPE_SHARED, NULL);
         ir_tensor *gone = maker_tensor(&m, IR_TENSOR_ALLOCATION, IR_SCOPE_SHARED, NULL);
+        m.tensors.count -= 2; /* what has ended cannot be used */
         const ir_expr *indices[3];
         ir_var *loop =
             ir_var_create(module, "i", ir_type_prim(NUM_DTYPE_I32, 1), IR_VAR_LOOP, maker_span(&m));
@@ -439,10 +441,11 @@ static ir_function *maker_function(ir_module *module, ir_form form, uint64_t see
             ir_pointer_load(module, type, s->as.pointer_store.base, s->as.pointer_store.index,
                             ir_load(module, gone, indices, gone->type.rank));
         s->as.pointer_store.origin = ir_address(module, view, indices, view->type.rank);
-        m.tensors.count -= 1; /* gone */
     }
-    while (m.budget)
-        maker_block(&m, maker_add(&m, m.function->body, IR_STMT_BLOCK), 4), m.budget -= m.budget != 0;
+    while (m.budget) {
+        m.budget--;
+        maker_block(&m, maker_add(&m, m.function->body, IR_STMT_BLOCK), 4);
+    }
     return m.function;
 }
 #endif
