@@ -92,7 +92,37 @@ static unsigned hex_digit(char c) {
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
 }
 
-/* Undoes the JSON escapes that base_builder_json writes. */
+static void add_character(base_builder *out, uint32_t code) {
+    if (code < 0x80) {
+        base_builder_char(out, (char)code);
+    } else if (code < 0x800) {
+        base_builder_char(out, (char)(0xc0 | code >> 6));
+        base_builder_char(out, (char)(0x80 | (code & 0x3f)));
+    } else {
+        base_builder_char(out, (char)(0xe0 | code >> 12));
+        base_builder_char(out, (char)(0x80 | (code >> 6 & 0x3f)));
+        base_builder_char(out, (char)(0x80 | (code & 0x3f)));
+    }
+}
+
+/* At the character behind a backslash; returns the bytes read. */
+static size_t read_escape(const char *p, size_t size, base_builder *out) {
+    if (*p == 'u' && size > 4) {
+        unsigned code = 0;
+        for (int i = 1; i <= 4; i++) {
+            code = (code << 4 | (hex_digit(p[i]) & 15)) & 0xffff;
+        }
+        add_character(out, code >= 0xd800 && code < 0xe000 ? 0xfffd : code == 0 ? 0xfffd : code);
+        return 5;
+    }
+    static const char from[] = "ntrbf", to[] = "\n\t\r\b\f";
+    const char *known = strchr(from, *p);
+    base_builder_char(out, known != NULL && *known ? to[known - from] : *p);
+    return 1;
+}
+
+/* Undoes the JSON escapes that base_builder_json writes; bytes that are no UTF-8 become U+FFFD, as they do
+ * there. */
 static const char *read_string(origin_reader *reader) {
     const ptx_token token = reader->lex->token;
     if (token.kind != PTX_TOKEN_STRING || token.end - token.begin < 2 ||
@@ -102,26 +132,20 @@ static const char *read_string(origin_reader *reader) {
     base_builder text;
     base_builder_start(&text, reader->parser->arena);
     const char *p = reader->lex->data + token.begin + 1, *end = reader->lex->data + token.end - 1;
-    for (; p < end; p++) {
-        if (*p != '\\' || p + 1 >= end) {
-            base_builder_char(&text, *p);
-            continue;
+    while (p < end) {
+        uint32_t code = 0;
+        size_t length = base_utf8_decode(p, (size_t)(end - p), &code);
+        if (*p == '\\' && p + 1 < end) {
+            p++;
+            /* An escaped byte that is no ASCII is read as itself. */
+            p += (unsigned char)*p < 0x80 ? read_escape(p, (size_t)(end - p), &text) : 0;
+        } else if (length == 0 || code == 0) {
+            add_character(&text, 0xfffd);
+            p++;
+        } else {
+            base_builder_add(&text, p, length);
+            p += length;
         }
-        p++;
-        if (*p == 'u' && end - p > 4) {
-            unsigned code = 0;
-            for (int i = 1; i <= 4; i++) {
-                code = code << 4 | hex_digit(p[i]);
-            }
-            p += 4;
-            if (code < 0x80) {
-                base_builder_char(&text, (char)code);
-            }
-            continue;
-        }
-        static const char from[] = "ntrbf", to[] = "\n\t\r\b\f";
-        const char *known = strchr(from, *p);
-        base_builder_char(&text, known != NULL && *known ? to[known - from] : *p);
     }
     ptx_lexer_next(reader->lex);
     return base_name(reader->parser->module->names, text.data, text.size);

@@ -84,16 +84,20 @@ int ptx_op_written(const ptx_instruction *instruction) {
 /* ---- reading the patterns ---- */
 
 static const char *const class_names[PTX_CLASS_COUNT] = {
-    [PTX_CLASS_T] = "t",       [PTX_CLASS_U] = "u",         [PTX_CLASS_X] = "x",
-    [PTX_CLASS_W] = "w",       [PTX_CLASS_UW] = "uw",       [PTX_CLASS_S] = "s",
-    [PTX_CLASS_US] = "us",     [PTX_CLASS_M] = "m",         [PTX_CLASS_16] = "16",
-    [PTX_CLASS_32] = "32",     [PTX_CLASS_64] = "64",       [PTX_CLASS_128] = "128",
-    [PTX_CLASS_PRED] = "pred", [PTX_CLASS_PQ] = "pq",       [PTX_CLASS_TQ] = "tq",
-    [PTX_CLASS_32Q] = "32q",   [PTX_CLASS_MV] = "mv",       [PTX_CLASS_V] = "v",
-    [PTX_CLASS_VS] = "vs",     [PTX_CLASS_VQ] = "vq",       [PTX_CLASS_AM] = "am",
-    [PTX_CLASS_A] = "a",       [PTX_CLASS_IMM] = "imm",     [PTX_CLASS_PI] = "pi",
-    [PTX_CLASS_Y] = "y",       [PTX_CLASS_LABEL] = "label", [PTX_CLASS_TABLE] = "table",
-    [PTX_CLASS_CALL] = "call", [PTX_CLASS_ADDRESS] = "",
+    [PTX_CLASS_ADDRESS] = "",    [PTX_CLASS_T] = "t",         [PTX_CLASS_U] = "u",
+    [PTX_CLASS_X] = "x",         [PTX_CLASS_W] = "w",         [PTX_CLASS_UW] = "uw",
+    [PTX_CLASS_S] = "s",         [PTX_CLASS_US] = "us",       [PTX_CLASS_M] = "m",
+    [PTX_CLASS_16] = "16",       [PTX_CLASS_32] = "32",       [PTX_CLASS_64] = "64",
+    [PTX_CLASS_128] = "128",     [PTX_CLASS_PRED] = "pred",   [PTX_CLASS_PQ] = "pq",
+    [PTX_CLASS_PP] = "pp",       [PTX_CLASS_TQ] = "tq",       [PTX_CLASS_32Q] = "32q",
+    [PTX_CLASS_TP] = "tp",       [PTX_CLASS_MV] = "mv",       [PTX_CLASS_A] = "a",
+    [PTX_CLASS_AD] = "ad",       [PTX_CLASS_V] = "v",         [PTX_CLASS_V2] = "v2",
+    [PTX_CLASS_V4] = "v4",       [PTX_CLASS_VS] = "vs",       [PTX_CLASS_VQ] = "vq",
+    [PTX_CLASS_FD] = "fd",       [PTX_CLASS_FA] = "fa",       [PTX_CLASS_FB] = "fb",
+    [PTX_CLASS_FC] = "fc",       [PTX_CLASS_IMM] = "imm",     [PTX_CLASS_ZERO] = "zero",
+    [PTX_CLASS_C4] = "c4",       [PTX_CLASS_C16] = "c16",     [PTX_CLASS_C128] = "c128",
+    [PTX_CLASS_PI] = "pi",       [PTX_CLASS_SINK] = "sink",   [PTX_CLASS_Y] = "y",
+    [PTX_CLASS_LABEL] = "label", [PTX_CLASS_TABLE] = "table", [PTX_CLASS_CALL] = "call",
 };
 
 /* Whether a pattern with one '*' for digits matches a modifier's text. */
@@ -179,8 +183,17 @@ static bool read_modifiers(const ptx_table *table, ptx_form *form) {
     return true;
 }
 
-/* "?name=class, [a]" */
-static bool read_operands(ptx_form *form) {
+static ptx_class find_class(const char *name, size_t size) {
+    for (unsigned i = 1; i < PTX_CLASS_COUNT; i++) {
+        if (strlen(class_names[i]) == size && memcmp(class_names[i], name, size) == 0) {
+            return (ptx_class)i;
+        }
+    }
+    return PTX_CLASS_COUNT;
+}
+
+/* "?name=class, [a], policy=64 if .L2::cache_hint" */
+static bool read_operands(const ptx_table *table, ptx_form *form) {
     const char *p = form->operand_text;
     while (*p) {
         if (form->operand_count == PTX_OPERANDS_MAX) {
@@ -196,13 +209,8 @@ static bool read_operands(ptx_form *form) {
         rule->name_size = (uint8_t)size;
         p += size;
         if (*p == '=') {
-            size_t class_size = strcspn(++p, ",");
-            rule->class = PTX_CLASS_COUNT;
-            for (unsigned i = 1; i < PTX_CLASS_COUNT; i++) {
-                if (strlen(class_names[i]) == class_size && memcmp(class_names[i], p, class_size) == 0) {
-                    rule->class = (ptx_class)i;
-                }
-            }
+            size_t class_size = strcspn(++p, ", ");
+            rule->class = find_class(p, class_size);
             p += class_size;
         } else {
             bool is_call = size == 4 && memcmp(rule->name, "call", 4) == 0;
@@ -210,10 +218,18 @@ static bool read_operands(ptx_form *form) {
                           : rule->name[0] == '[' ? PTX_CLASS_ADDRESS
                                                  : PTX_CLASS_COUNT;
         }
+        if (strncmp(p, " if .", 5) == 0) {
+            p += 5;
+            size_t mod_size = strcspn(p, ",");
+            rule->condition = (ptx_mod)(uintptr_t)base_map_get(table->mods, text_key(p, mod_size));
+            p += mod_size;
+            if (rule->condition == PTX_MOD_NONE) {
+                return false;
+            }
+        }
         if (rule->class == PTX_CLASS_COUNT) {
             return false;
         }
-        form->required_operands += !rule->optional;
         p += *p == ',';
         p += *p == ' ';
     }
@@ -256,7 +272,7 @@ const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count) {
             form->version = rows[i].version;
             form->sm = rows[i].sm;
             form->target = rows[i].target;
-            if (!read_modifiers(table, form) || !read_operands(form)) {
+            if (!read_modifiers(table, form) || !read_operands(table, form)) {
                 return NULL;
             }
         }
@@ -267,18 +283,24 @@ const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count) {
     return table->forms[op];
 }
 
-/* Types keep their order; other modifiers may come in any: ptxas takes atom.add.relaxed.gpu.u32 and
- * atom.relaxed.gpu.add.u32 alike, and both exist in headers that nvcc compiles. */
+/* Types keep their order, and so do state spaces (destination, source); other modifiers may come in any:
+ * ptxas takes atom.add.relaxed.gpu.u32 and atom.relaxed.gpu.add.u32 alike, and both exist in headers that
+ * nvcc compiles. */
 bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction) {
     uint32_t used = 0;
-    unsigned type_from = 0;
+    unsigned type_from = 0, space_from = 0;
     for (unsigned m = 0; m < instruction->mod_count; m++) {
         unsigned mod = instruction->mods[m];
-        bool is_type = mod < PTX_TYPE_COUNT, found = false;
-        for (unsigned s = is_type ? type_from : 0; s < form->slot_count && !found; s++) {
+        bool is_type = mod < PTX_TYPE_COUNT, is_space = mod >= PTX_MOD_CONST && mod <= PTX_MOD_PARAM__FUNC,
+             found = false;
+        for (unsigned s = is_type    ? type_from
+                          : is_space ? space_from
+                                     : 0;
+             s < form->slot_count && !found; s++) {
             if (!(used >> s & 1) && (form->slots[s].mods[mod / 64] >> mod % 64 & 1)) {
                 used |= 1u << s;
                 type_from = is_type ? s + 1 : type_from;
+                space_from = is_space ? s + 1 : space_from;
                 found = true;
             }
         }
@@ -299,6 +321,7 @@ void ptx_form_print(ptx_op op, const ptx_form *form, base_builder *out) {
     for (unsigned i = 0; i < form->operand_count; i++) {
         const ptx_operand_rule *rule = &form->operands[i];
         base_builder_string(out, i ? ", " : " ");
-        base_builder_format(out, rule->optional ? "{%.*s}" : "%.*s", (int)rule->name_size, rule->name);
+        bool maybe = rule->optional || rule->condition != PTX_MOD_NONE;
+        base_builder_format(out, maybe ? "{%.*s}" : "%.*s", (int)rule->name_size, rule->name);
     }
 }

@@ -31,16 +31,29 @@ typedef enum ptx_class {
     PTX_CLASS_128,
     PTX_CLASS_PRED,
     PTX_CLASS_PQ,
+    PTX_CLASS_PP,
     PTX_CLASS_TQ,
     PTX_CLASS_32Q,
+    PTX_CLASS_TP,
     PTX_CLASS_MV,
+    PTX_CLASS_A,
+    PTX_CLASS_AD,
     PTX_CLASS_V,
+    PTX_CLASS_V2,
+    PTX_CLASS_V4,
     PTX_CLASS_VS,
     PTX_CLASS_VQ,
-    PTX_CLASS_AM,
-    PTX_CLASS_A,
+    PTX_CLASS_FD,
+    PTX_CLASS_FA,
+    PTX_CLASS_FB,
+    PTX_CLASS_FC,
     PTX_CLASS_IMM,
+    PTX_CLASS_ZERO,
+    PTX_CLASS_C4,
+    PTX_CLASS_C16,
+    PTX_CLASS_C128,
     PTX_CLASS_PI,
+    PTX_CLASS_SINK,
     PTX_CLASS_Y,
     PTX_CLASS_LABEL,
     PTX_CLASS_TABLE,
@@ -52,12 +65,13 @@ typedef struct ptx_operand_rule {
     const char *name; /* not terminated */
     uint8_t name_size;
     bool optional;
+    ptx_mod condition; /* the operand is there exactly when this modifier is; NONE: no condition */
     ptx_class class;
 } ptx_operand_rule;
 
 typedef struct ptx_form {
     const char *modifiers, *operand_text; /* as in the table */
-    unsigned slot_count, operand_count, required_operands;
+    unsigned slot_count, operand_count;
     ptx_slot slots[PTX_SLOTS_MAX];
     ptx_operand_rule operands[PTX_OPERANDS_MAX];
     unsigned version, sm;
@@ -76,6 +90,8 @@ ptx_table *ptx_table_create(base_arena *arena);
 /* NULL when a row of the table does not read, which the unit test excludes. */
 const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count);
 bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction);
+/* Registers of a matrix operand ('d', 'a', 'b', 'c') and their width; 0: unknown. */
+unsigned ptx_fragment_registers(const ptx_instruction *instruction, char operand, unsigned *bits);
 /* First .version and sm of a modifier or special register. */
 unsigned ptx_mod_version(ptx_mod mod);
 unsigned ptx_mod_sm(ptx_mod mod);

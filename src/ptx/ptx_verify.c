@@ -18,12 +18,13 @@ typedef struct verifier {
     unsigned sm;
     char suffix; /* of the target: 0, 'a', 'f' */
     unsigned version;
-    char why[200]; /* why the last operand rule did not hold */
+    bool destination, in_group; /* the operand being checked is written; is part of a pair or vector */
+    char why[200];              /* why the last operand rule did not hold */
 } verifier;
 
 /* ---- operands ---- */
 
-typedef enum family { FAMILY_BITS, FAMILY_INTEGER, FAMILY_FLOAT, FAMILY_PREDICATE } family;
+typedef enum family { FAMILY_BITS, FAMILY_INTEGER, FAMILY_FLOAT, FAMILY_PACKED, FAMILY_PREDICATE } family;
 
 static family family_of(ptx_type type) {
     switch (type) {
@@ -36,15 +37,19 @@ static family family_of(ptx_type type) {
     case PTX_TYPE_S32:
     case PTX_TYPE_S64:
         return FAMILY_INTEGER;
-    case PTX_TYPE_F16:
+    case PTX_TYPE_BF16:
     case PTX_TYPE_F16X2:
+    case PTX_TYPE_BF16X2:
+    case PTX_TYPE_F32X2:
+        return FAMILY_PACKED; /* live in .b registers */
+    case PTX_TYPE_F16:
     case PTX_TYPE_F32:
     case PTX_TYPE_F64:
         return FAMILY_FLOAT;
     case PTX_TYPE_PRED:
         return FAMILY_PREDICATE;
     default:
-        return FAMILY_BITS; /* .b, packed and 8-bit float types live in .b registers */
+        return FAMILY_BITS; /* .b, and the small floats: any register of the size */
     }
 }
 
@@ -83,24 +88,60 @@ static bool is_scalar(const ptx_operand *operand) {
     }
 }
 
-/* A register, constant or special register of `bits`; wide: or more. type NONE: any of that size. */
+/* Special registers are read by mov and cvt alone; %gridid in either width. */
+static bool check_special(verifier *v, const ptx_operand *operand, ptx_type type, unsigned bits) {
+    ptx_special special = (ptx_special)(operand->bits & 0xffff);
+    unsigned has = ptx_special_bits(special);
+    ptx_op op = v->instruction->op;
+    if (special == PTX_SPECIAL_WARP_SIZE) {
+        return bits > 1 || fail(v, "is a number, not a predicate");
+    }
+    if (op != PTX_OP_MOV && op != PTX_OP_CVT) {
+        return fail(v, "is a special register, which only mov and cvt read");
+    }
+    bool fits = has == 1 ? bits == 1 : has == 32 ? bits <= 32 && bits > 1 : bits == 64;
+    fits = fits || (special == PTX_SPECIAL_GRIDID && bits == 32);
+    return (fits && family_of(type) != FAMILY_FLOAT) || fail(v, "is a special register of %u bits", has);
+}
+
+static bool check_immediate(verifier *v, const ptx_operand *operand, ptx_type type) {
+    bool is_float = family_of(type) == FAMILY_FLOAT || family_of(type) == FAMILY_PACKED;
+    if (family_of(type) == FAMILY_INTEGER && operand->immediate != PTX_IMMEDIATE_INT) {
+        return fail(v, "is a floating constant, but an integer is needed");
+    }
+    return !is_float || operand->immediate != PTX_IMMEDIATE_INT ||
+           fail(v, "is an integer constant, but a floating one like 0f3F800000 is needed");
+}
+
+/* `_` throws a result away; ptxas allows it alone for few instructions, in pairs and vectors for all. */
+static bool check_sink(verifier *v) {
+    ptx_op op = v->instruction->op;
+    bool allowed = op == PTX_OP_ATOM || op == PTX_OP_SETP || op == PTX_OP_MBARRIER_ARRIVE ||
+                   op == PTX_OP_MBARRIER_ARRIVE_DROP || v->in_group;
+    return (v->destination && allowed) ||
+           fail(v, "is _, but a %s is needed here", v->destination ? "register" : "value");
+}
+
+/* A register of `bits`, or a constant or special register where a value is read; wide: or a wider register.
+ * type NONE: any type. */
 static bool check_scalar(verifier *v, const ptx_operand *operand, ptx_type type, unsigned bits, bool wide) {
-    if (operand->kind == PTX_OPERAND_SPECIAL) {
-        unsigned has = ptx_special_bits((ptx_special)(operand->bits & 0xffff));
-        /* Special registers read as 32 or 64 bits where the instruction asks for it (gridid, clock). */
-        return (has == 1) == (bits == 1) || fail(v, "is a special register of %u bits", has);
+    if (operand->kind == PTX_OPERAND_SINK) {
+        return check_sink(v);
     }
-    if (operand->kind == PTX_OPERAND_IMMEDIATE) {
-        if (family_of(type) == FAMILY_INTEGER && operand->immediate != PTX_IMMEDIATE_INT) {
-            return fail(v, "is a floating constant");
-        }
-        return true;
+    if (operand->kind != PTX_OPERAND_REGISTER && v->destination) {
+        return fail(v, "is no register, but is written");
     }
-    if (operand->kind == PTX_OPERAND_SINK || operand->kind == PTX_OPERAND_VARIABLE ||
-        operand->kind == PTX_OPERAND_FUNCTION) {
-        return true;
-    }
-    if (operand->kind != PTX_OPERAND_REGISTER) {
+    switch ((ptx_operand_kind)operand->kind) {
+    case PTX_OPERAND_SPECIAL:
+        return check_special(v, operand, type, bits);
+    case PTX_OPERAND_IMMEDIATE:
+        return check_immediate(v, operand, type);
+    case PTX_OPERAND_VARIABLE:
+    case PTX_OPERAND_FUNCTION:
+        return bits == 32 || bits == 64 || fail(v, "is an address, which takes 32 or 64 bits");
+    case PTX_OPERAND_REGISTER:
+        break;
+    default:
         return fail(v, "is no register or constant");
     }
     ptx_type found = operand->of.reg->type;
@@ -108,15 +149,26 @@ static bool check_scalar(verifier *v, const ptx_operand *operand, ptx_type type,
     if ((found == PTX_TYPE_PRED) != (bits == 1)) {
         return fail(v, bits == 1 ? "is no predicate" : "is a predicate");
     }
-    bool float_exact = wide && family_of(type) == FAMILY_FLOAT && type != PTX_TYPE_F16;
-    if (wide && !float_exact ? size < bits : size != bits) {
-        return fail(v, wide ? "is .%s, but at least %u bits are needed" : "is .%s, but %u bits are needed",
+    if (operand->negated && found != PTX_TYPE_PRED && v->instruction->op != PTX_OP_VMAD) {
+        return fail(v, "is negated, which only predicates can be");
+    }
+    bool exact = !wide || family_of(found) == FAMILY_FLOAT;
+    if (exact && family_of(type) == FAMILY_BITS && wide ? size < bits : exact ? size != bits : size < bits) {
+        return fail(v, exact ? "is .%s, but %u bits are needed" : "is .%s, but at least %u bits are needed",
                     ptx_type_name(found), bits);
     }
     if (type != PTX_TYPE_NONE && !types_agree(type, found)) {
-        return fail(v, "is .%s, which does not go with the instruction's type", ptx_type_name(found));
+        return fail(v, "is .%s, which does not go with .%s", ptx_type_name(found), ptx_type_name(type));
     }
     return true;
+}
+
+/* One register of a pair or vector. */
+static bool check_element(verifier *v, const ptx_operand *operand, ptx_type type, unsigned bits, bool wide) {
+    v->in_group = true;
+    bool good = check_scalar(v, operand, type, bits, wide);
+    v->in_group = false;
+    return good;
 }
 
 static unsigned vector_length(const ptx_instruction *instruction) {
@@ -128,16 +180,19 @@ static unsigned vector_length(const ptx_instruction *instruction) {
 
 /* ld, st, atom with .vN: a vector of that many; without: a scalar (or a vector where nvcc writes {%r1}). */
 static bool check_moved(verifier *v, const ptx_operand *operand, ptx_type type) {
+    ptx_op op = v->instruction->op;
+    /* Only plain loads and stores take registers wider than what they move (PTX ISA 9.4.1). */
+    bool wide = op == PTX_OP_LD || op == PTX_OP_LDU || op == PTX_OP_ST || op == PTX_OP_ST_ASYNC;
     unsigned length = vector_length(v->instruction);
     if (operand->kind != PTX_OPERAND_VECTOR) {
         return length > 1 ? fail(v, "is no vector, but .v%u moves several", length)
-                          : check_scalar(v, operand, type, ptx_type_bits(type), true);
+                          : check_scalar(v, operand, type, ptx_type_bits(type), wide);
     }
     if (operand->count != length) {
         return fail(v, "has %u elements, but .v%u is written", operand->count, length);
     }
     for (unsigned i = 0; i < operand->count; i++) {
-        if (!check_scalar(v, &operand->args[i], type, ptx_type_bits(type), true)) {
+        if (!check_element(v, &operand->args[i], type, ptx_type_bits(type), wide)) {
             return false;
         }
     }
@@ -176,13 +231,22 @@ static bool check_vector(verifier *v, const ptx_operand *operand) {
     return true;
 }
 
-static bool check_address(verifier *v, const ptx_operand *operand) {
+/* Tensor memory addresses are 32 bits. */
+static bool is_tensor_address(const ptx_operand_rule *rule) {
+    return rule->name_size > 6 && (memcmp(rule->name + rule->name_size - 6, "-tmem]", 6) == 0 ||
+                                   memcmp(rule->name, "[taddr]", 7) == 0);
+}
+
+static bool check_address(verifier *v, const ptx_operand *operand, bool tensor) {
     if (operand->kind != PTX_OPERAND_MEMORY) {
         return fail(v, "is no [address]");
     }
     const ptx_operand *base = &operand->args[0];
     if (base->kind == PTX_OPERAND_REGISTER) {
         unsigned bits = ptx_type_bits(base->of.reg->type);
+        if (tensor && bits != 32) {
+            return fail(v, "is an address in a register of %u bits; tensor memory takes 32", bits);
+        }
         return bits == 32 || bits == 64 ||
                fail(v, "is an address in a register of %u bits; 32 or 64 are needed", bits);
     }
@@ -195,12 +259,38 @@ static bool check_pair(verifier *v, const ptx_operand *operand, ptx_type type, u
     if (operand->kind != PTX_OPERAND_PAIR) {
         return check_scalar(v, operand, type, bits, false);
     }
-    return check_scalar(v, &operand->args[0], type, bits, false) &&
-           check_scalar(v, &operand->args[1], PTX_TYPE_PRED, 1, false);
+    return check_element(v, &operand->args[0], type, bits, false) &&
+           check_element(v, &operand->args[1], PTX_TYPE_PRED, 1, false);
 }
 
 static bool check_constant(verifier *v, const ptx_operand *operand) {
     return operand->kind == PTX_OPERAND_IMMEDIATE || fail(v, "is no constant");
+}
+
+static bool check_value(verifier *v, const ptx_operand *operand, uint64_t value) {
+    if (operand->kind != PTX_OPERAND_IMMEDIATE || operand->immediate != PTX_IMMEDIATE_INT ||
+        operand->bits != value) {
+        return fail(v, "must be the constant %u", (unsigned)value);
+    }
+    return true;
+}
+
+/* A matrix operand: as many registers as its tile takes, in braces when more than one. */
+static bool check_fragment(verifier *v, const ptx_operand *operand, char name) {
+    unsigned bits = 32, wanted = ptx_fragment_registers(v->instruction, name, &bits);
+    unsigned count = operand->count;
+    if (operand->kind != PTX_OPERAND_VECTOR) {
+        return fail(v, "is no {vector} of registers");
+    }
+    if (wanted != 0 && count != wanted) {
+        return fail(v, "has %u registers, but this shape and type take %u", count, wanted);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!check_element(v, &operand->args[i], PTX_TYPE_NONE, bits, false)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool check_register_parts(verifier *v, const ptx_operand *operand) {
@@ -208,35 +298,31 @@ static bool check_register_parts(verifier *v, const ptx_operand *operand) {
     return check_scalar(v, inner, PTX_TYPE_B32, 32, false);
 }
 
-static bool check_operand(verifier *v, ptx_class class, const ptx_operand *operand) {
+/* Classes that say a width or a type. */
+static bool check_typed(verifier *v, ptx_class class, const ptx_operand *operand) {
     ptx_type t = v->instruction->type, u = v->instruction->type2;
     unsigned t_bits = ptx_type_bits(t), u_bits = ptx_type_bits(u);
     switch (class) {
-    case PTX_CLASS_ADDRESS:
-        return check_address(v, operand);
     case PTX_CLASS_T:
-        return check_scalar(v, operand, t, t_bits < 8 && t_bits > 1 ? 16 : t_bits, t_bits == 8);
+        return check_scalar(v, operand, t, t_bits, t_bits == 8);
     case PTX_CLASS_U:
         return check_scalar(v, operand, u, u_bits, u_bits == 8);
     case PTX_CLASS_X:
-        return check_scalar(v, operand, family_of(t) == FAMILY_INTEGER ? PTX_TYPE_U64 : PTX_TYPE_NONE,
-                            t_bits * 2, false);
+        return check_scalar(v, operand, PTX_TYPE_U64, t_bits * 2, false);
     case PTX_CLASS_W:
         return check_scalar(v, operand, t, t_bits, true);
     case PTX_CLASS_UW:
         return check_scalar(v, operand, u, u_bits, true);
     case PTX_CLASS_S:
-        return check_scalar(v, operand, PTX_TYPE_NONE, t_bits, true);
+        return check_scalar(v, operand, PTX_TYPE_NONE, t_bits, false);
     case PTX_CLASS_US:
-        return check_scalar(v, operand, PTX_TYPE_NONE, u_bits, true);
-    case PTX_CLASS_M:
-        return check_moved(v, operand, t);
+        return check_scalar(v, operand, PTX_TYPE_NONE, u_bits, false);
     case PTX_CLASS_16:
-        return check_scalar(v, operand, PTX_TYPE_NONE, 16, false);
+        return check_scalar(v, operand, PTX_TYPE_U16, 16, false);
     case PTX_CLASS_32:
-        return check_scalar(v, operand, PTX_TYPE_NONE, 32, false);
+        return check_scalar(v, operand, PTX_TYPE_U32, 32, false);
     case PTX_CLASS_64:
-        return check_scalar(v, operand, PTX_TYPE_NONE, 64, false);
+        return check_scalar(v, operand, PTX_TYPE_U64, 64, false);
     case PTX_CLASS_128:
         return check_scalar(v, operand, PTX_TYPE_NONE, 128, false);
     case PTX_CLASS_PRED:
@@ -246,24 +332,86 @@ static bool check_operand(verifier *v, ptx_class class, const ptx_operand *opera
     case PTX_CLASS_TQ:
         return check_pair(v, operand, t, t_bits);
     case PTX_CLASS_32Q:
-        return check_pair(v, operand, PTX_TYPE_NONE, 32);
+        return check_pair(v, operand, PTX_TYPE_U32, 32);
+    case PTX_CLASS_PP:
+        return operand->kind == PTX_OPERAND_PAIR ? check_pair(v, operand, PTX_TYPE_PRED, 1)
+                                                 : fail(v, "is no pair p|q of predicates");
+    case PTX_CLASS_TP:
+        return operand->kind == PTX_OPERAND_PAIR ? check_pair(v, operand, t, t_bits)
+                                                 : fail(v, "is no pair d|p");
+    default:
+        return false;
+    }
+}
+
+/* [map, {coordinates}] has as many coordinates as dimensions; gather4 and scatter4 give four rows and a
+ * column. */
+static bool check_coordinates(verifier *v, const ptx_operand *operand) {
+    static const ptx_mod dimensions[] = {PTX_MOD_1D, PTX_MOD_2D, PTX_MOD_3D, PTX_MOD_4D, PTX_MOD_5D};
+    unsigned wanted = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        wanted = ptx_has(v->instruction, dimensions[i]) ? i + 1 : wanted;
+    }
+    if (ptx_has(v->instruction, PTX_MOD_TILE__GATHER4) || ptx_has(v->instruction, PTX_MOD_TILE__SCATTER4)) {
+        wanted = 5;
+    }
+    if (operand->count != 2 || operand->args[1].kind != PTX_OPERAND_VECTOR) {
+        return fail(v, "is no [map, {coordinates}]");
+    }
+    return operand->args[1].count == wanted ||
+           fail(v, "has %u coordinates, but %u are needed", operand->args[1].count, wanted);
+}
+
+static bool check_operand(verifier *v, const ptx_operand_rule *rule, const ptx_operand *operand) {
+    switch (rule->class) {
+    case PTX_CLASS_ADDRESS:
+        return check_address(v, operand, is_tensor_address(rule)) &&
+               (rule->name_size != 11 || memcmp(rule->name, "[tensorMap]", 11) != 0 ||
+                check_coordinates(v, operand));
+    case PTX_CLASS_M:
+        return check_moved(v, operand, v->instruction->type);
     case PTX_CLASS_MV:
-        return check_mov(v, operand, t);
+        return check_mov(v, operand, v->instruction->type);
+    case PTX_CLASS_AD:
+        return operand->kind == PTX_OPERAND_REGISTER && ptx_type_bits(operand->of.reg->type) == 32
+                   ? check_scalar(v, operand, PTX_TYPE_U32, 32, false)
+                   : check_scalar(v, operand, PTX_TYPE_U64, 64, false);
+    case PTX_CLASS_A:
+        return is_scalar(operand) || fail(v, "is no register or constant");
     case PTX_CLASS_V:
     case PTX_CLASS_VS:
         return check_vector(v, operand);
+    case PTX_CLASS_V2:
+    case PTX_CLASS_V4:
+        return operand->kind == PTX_OPERAND_VECTOR && operand->count == (rule->class == PTX_CLASS_V2 ? 2 : 4)
+                   ? check_vector(v, operand)
+                   : fail(v, "is no {vector} of %u", rule->class == PTX_CLASS_V2 ? 2 : 4);
     case PTX_CLASS_VQ:
         return operand->kind == PTX_OPERAND_PAIR ? check_vector(v, &operand->args[0])
                                                  : check_vector(v, operand);
-    case PTX_CLASS_AM:
-        return operand->kind == PTX_OPERAND_MEMORY ? check_address(v, operand)
-                                                   : check_scalar(v, operand, PTX_TYPE_NONE, 64, false);
-    case PTX_CLASS_A:
-        return is_scalar(operand) || fail(v, "is no register or constant");
+    case PTX_CLASS_FD:
+        return check_fragment(v, operand, 'd');
+    case PTX_CLASS_FA:
+        return check_fragment(v, operand, 'a');
+    case PTX_CLASS_FB:
+        return check_fragment(v, operand, 'b');
+    case PTX_CLASS_FC:
+        return check_fragment(v, operand, 'c');
     case PTX_CLASS_IMM:
         return check_constant(v, operand);
+    case PTX_CLASS_ZERO:
+        return check_value(v, operand, 0);
+    case PTX_CLASS_C4:
+        return check_constant(v, operand) && (operand->bits == 4 || operand->bits == 8 ||
+                                              operand->bits == 16 || fail(v, "must be 4, 8 or 16"));
+    case PTX_CLASS_C16:
+        return check_value(v, operand, 16);
+    case PTX_CLASS_C128:
+        return check_value(v, operand, 128);
     case PTX_CLASS_PI:
         return operand->kind == PTX_OPERAND_IMMEDIATE || check_scalar(v, operand, PTX_TYPE_PRED, 1, false);
+    case PTX_CLASS_SINK:
+        return operand->kind == PTX_OPERAND_SINK || fail(v, "must be _, there is no result here");
     case PTX_CLASS_Y:
         return check_register_parts(v, operand);
     case PTX_CLASS_LABEL:
@@ -271,34 +419,45 @@ static bool check_operand(verifier *v, ptx_class class, const ptx_operand *opera
     case PTX_CLASS_TABLE:
         return operand->kind == PTX_OPERAND_TABLE || fail(v, "is no target list");
     case PTX_CLASS_CALL:
-    case PTX_CLASS_COUNT:
-        break;
+        return true;
+    default:
+        return check_typed(v, rule->class, operand);
     }
-    return true;
 }
 
-/* Optional operands are taken when they fit; what is left must fit the rest. Returns the index that failed,
- * or the count when all hold. */
+/* Optional operands are taken when they fit and enough is left for the rest. reached: the operand that
+ * failed; UINT32_MAX: their number is wrong. */
 static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached) {
     const ptx_instruction *instruction = v->instruction;
-    unsigned spare = instruction->operand_count, at = 0;
+    unsigned count = instruction->operand_count, required = 0, at = 0;
+    unsigned written = (unsigned)ptx_op_written(instruction);
+    bool present[PTX_OPERANDS_MAX];
     if (form->operand_count == 1 && form->operands[0].class == PTX_CLASS_CALL) {
         return true;
     }
-    *reached = 0;
-    if (spare < form->required_operands) {
-        snprintf(v->why, sizeof(v->why), "has %u operands, but needs %s%u", instruction->operand_count,
-                 form->operand_count > form->required_operands ? "at least " : "", form->required_operands);
-        *reached = UINT32_MAX;
-        return false;
-    }
-    spare -= form->required_operands;
+    unsigned possible = 0;
     for (unsigned i = 0; i < form->operand_count; i++) {
         const ptx_operand_rule *rule = &form->operands[i];
-        if (rule->optional && spare == 0) {
+        present[i] = rule->condition == PTX_MOD_NONE || ptx_has(instruction, rule->condition);
+        required += present[i] && !rule->optional;
+        possible += present[i];
+    }
+    *reached = UINT32_MAX;
+    if (count < required || count > possible) {
+        return fail(v, "has %u operands, but takes %s%u", count,
+                    possible == required ? ""
+                    : count < required   ? "at least "
+                                         : "at most ",
+                    count < required ? required : possible);
+    }
+    unsigned spare = count - required;
+    for (unsigned i = 0; i < form->operand_count; i++) {
+        const ptx_operand_rule *rule = &form->operands[i];
+        if (!present[i] || (rule->optional && spare == 0)) {
             continue;
         }
-        if (check_operand(v, rule->class, &instruction->operands[at])) {
+        v->destination = at < written;
+        if (check_operand(v, rule, &instruction->operands[at])) {
             spare -= rule->optional;
             at++;
         } else if (!rule->optional) {
@@ -306,14 +465,8 @@ static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached)
             return false;
         }
     }
-    if (at != instruction->operand_count) {
-        *reached = at;
-        if (spare > 0 && at + spare == instruction->operand_count && v->why[0] == '\0') {
-            fail(v, "is one too many");
-        }
-        return false;
-    }
-    return true;
+    *reached = at;
+    return at == count;
 }
 
 /* ---- instructions ---- */
@@ -411,6 +564,8 @@ static bool target_has(const verifier *v, const ptx_form *form) {
         return v->sm >= form->sm && v->suffix != '\0';
     case 't':
         return v->sm >= form->sm && v->sm < 120 && v->suffix != '\0';
+    case 'o':
+        return v->sm < 70;
     default:
         return v->sm >= form->sm;
     }
@@ -432,6 +587,11 @@ static void check_need(verifier *v, const char *what, unsigned version, unsigned
 static void check_form_target(verifier *v, const ptx_form *form) {
     const char *text = written(v);
     check_need(v, text, form->version, 0);
+    if (form->target == 'o') {
+        base_report(v->diagnostics, BASE_ERROR, "T0604", v->instruction->span,
+                    "`%s` without .sync is gone since sm_70; write .sync and a member mask", text);
+        return;
+    }
     if (!target_has(v, form)) {
         const char *suffix = form->target == 'x'   ? "a exactly"
                              : form->target == 'a' ? "a, or a newer one with suffix a or f"
