@@ -222,14 +222,8 @@ static void assign_item(script_evaluator *e, const script_node *target, script_v
         script_store(e, tensor, indices, tensor->type.rank, value, target->span, value_span);
         return;
     }
-    if (object.kind == SCRIPT_VALUE_DICT && script_value_is_constant(index)) {
-        script_value *slot = script_dict_find(object, index);
-        if (slot) {
-            *slot = value;
-            return;
-        }
-        script_list_add(e->arena, object, index);
-        script_list_add(e->arena, object, value);
+    if (object.kind == SCRIPT_VALUE_DICT) {
+        script_dict_set(e, object, index, value, target->b->span);
         return;
     }
     if (object.kind == SCRIPT_VALUE_LIST) {

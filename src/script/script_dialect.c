@@ -98,7 +98,7 @@ script_value script_unknown_word(script_evaluator *e, const char *prefix, const 
     base_diagnostic *d = prefix[0] ? script_error(e, "T0202", span, "'%s' has no word '%s'", prefix, name)
                                    : script_error(e, "T0202", span, "the dialect has no word '%s'", name);
     char path[128];
-    const char *near = nearest_word(e, prefix, name);
+    const char *near = script_may_suggest(e) ? nearest_word(e, prefix, name) : NULL;
     if (near)
         base_help(e->diagnostics, d, "did you mean '%s'?", near);
     else if (strlen(name) < 100 && !prefix[0]) {

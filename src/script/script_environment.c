@@ -34,6 +34,11 @@ bool script_enter(script_evaluator *e, base_span span) {
     return true;
 }
 
+/* Work that grows with its data counts as steps too. */
+void script_charge(script_evaluator *e, size_t items) {
+    e->steps_left = e->steps_left > items ? e->steps_left - items : 0;
+}
+
 void script_leave(script_evaluator *e) {
     e->depth--;
 }
@@ -162,7 +167,14 @@ const char *script_nearest(const char *word, const char *const *candidates, size
     return best;
 }
 
+/* Looking for near misses costs, and after many errors nobody reads them. */
+bool script_may_suggest(const script_evaluator *e) {
+    return base_diagnostics_errors(e->diagnostics) <= 100;
+}
+
 static void suggest_name(script_evaluator *e, base_diagnostic *d, const char *name) {
+    if (!script_may_suggest(e))
+        return;
     BASE_VECTOR(const char *) known = {0};
     for (script_scope *scope = e->scope; scope; scope = scope->parent)
         for (size_t i = 0; i < scope->names.count && known.count < 4000; i++)

@@ -85,6 +85,8 @@ base_diagnostic *script_error(script_evaluator *e, const char *code, base_span s
 /* Counts a step and a level; false: a limit was reached (reported once). Leave with script_leave. */
 bool script_enter(script_evaluator *e, base_span span);
 void script_leave(script_evaluator *e);
+void script_charge(script_evaluator *e, size_t items);
+bool script_may_suggest(const script_evaluator *e);
 void script_emit(script_evaluator *e, ir_stmt *statement);
 bool script_in_kernel(const script_evaluator *e); /* IR can be built here */
 /* Reports when words of the device body stand outside one. */
@@ -104,6 +106,8 @@ script_value script_binary(script_evaluator *e, script_operator op, script_value
 script_value script_unary(script_evaluator *e, script_operator op, script_value a, base_span span);
 script_value script_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
                             base_span span);
+bool script_dict_set(script_evaluator *e, script_value dict, script_value key, script_value value,
+                     base_span span);
 script_value script_logic(script_evaluator *e, script_operator op, script_value a, script_value b,
                           base_span span);
 /* SELECT or IF_THEN_ELSE over promoted sides. */

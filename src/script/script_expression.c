@@ -20,7 +20,7 @@ static script_value formatted(script_evaluator *e, const script_node *node, base
     int64_t i;
     char text[128];
     size_t size = strlen(spec);
-    if (size > 0 && size < 16) {
+    if (size > 0 && size < 8) {
         char kind = spec[size - 1], pattern[32];
         bool plain = strspn(spec, "0123456789+-.#") >= size - 1;
         if (plain && strchr("dxXo", kind) && script_value_integer(v, &i)) {
@@ -96,13 +96,21 @@ static script_value sequence(script_evaluator *e, const script_node *node, scrip
     return good ? list : script_poison();
 }
 
-static bool dict_set(script_evaluator *e, script_value dict, script_value key, script_value value,
+enum { MAX_ENTRIES = 1024 }; /* look-up is linear */
+
+bool script_dict_set(script_evaluator *e, script_value dict, script_value key, script_value value,
                      base_span span) {
     if (key.kind == SCRIPT_VALUE_LIST || key.kind == SCRIPT_VALUE_DICT || script_is_ir(key)) {
         script_error(e, "T0262", span, "%s cannot be the key of a dict", script_value_name(e->arena, key));
         return false;
     }
+    size_t count = dict.as.list->items.count / 2;
+    script_charge(e, count / 4);
     script_value *old = script_dict_find(dict, key);
+    if (!old && count >= MAX_ENTRIES) {
+        script_error(e, "T0263", span, "a dict of over %d entries", MAX_ENTRIES);
+        return false;
+    }
     if (old) {
         *old = value;
         return true;
@@ -123,7 +131,7 @@ static script_value dict(script_evaluator *e, const script_node *node) {
             if (script_is_poison(key) || script_is_poison(value))
                 good = false;
             else
-                good &= dict_set(e, result, key, value, key_node->span);
+                good &= script_dict_set(e, result, key, value, key_node->span);
             continue;
         }
         if (value.kind != SCRIPT_VALUE_DICT) {
@@ -134,8 +142,8 @@ static script_value dict(script_evaluator *e, const script_node *node) {
             continue;
         }
         for (size_t j = 0; j + 1 < value.as.list->items.count; j += 2)
-            dict_set(e, result, value.as.list->items.items[j], value.as.list->items.items[j + 1],
-                     value_node->span);
+            script_dict_set(e, result, value.as.list->items.items[j], value.as.list->items.items[j + 1],
+                            value_node->span);
     }
     return good ? result : script_poison();
 }
@@ -169,7 +177,7 @@ static bool comprehend(script_evaluator *e, const script_node *node, size_t clau
             return false;
         if (node->kind == SCRIPT_DICT_COMPREHENSION) {
             script_value value = script_expression(e, node->b);
-            return !script_is_poison(value) && dict_set(e, result, v, value, node->a->span);
+            return !script_is_poison(value) && script_dict_set(e, result, v, value, node->a->span);
         }
         script_list_add(e->arena, result, v);
         return true;

@@ -102,7 +102,8 @@ script_value script_word_launch_config(script_evaluator *e, const script_call *c
     if (v)
         good &= launch_extents(e, *v, script_argument_span(call, "cluster"), false, launch->cluster, &count);
     v = script_argument_of(call, "dynamic_smem_bytes");
-    if (v) {
+    int64_t none;
+    if (v && !(script_value_integer(*v, &none) && none == 0)) {
         uint32_t rank;
         const ir_expr *const *bytes;
         good &=

@@ -240,6 +240,13 @@ void script_for_kernel(script_evaluator *e, const script_node *node) {
     const script_loop *loop = iterable.as.loop;
     if (!check_loop(e, loop, node->b->span) || !targets_of(e, node->a, loop, &targets))
         return;
+    for (uint32_t i = 0; i < loop->count; i++) { /* bounds are read once, whatever the body stores */
+        script_loop_axis *axis = &loop->axes[i];
+        if (ir_expr_reads(axis->start))
+            axis->start = script_make_let(e, axis->start, node->b->span).as.expr;
+        if (ir_expr_reads(axis->extent))
+            axis->extent = script_make_let(e, axis->extent, node->b->span).as.expr;
+    }
     ir_stmt *outer = e->block;
     for (uint32_t i = 0; i < loop->count; i++)
         open_loop(e, node, targets[i], loop, i);

@@ -147,9 +147,11 @@ static script_value repeat(script_evaluator *e, script_value v, int64_t count, b
         script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
         return script_poison();
     }
+    script_charge(e, size * (size_t)count);
     if (v.kind == SCRIPT_VALUE_STRING) {
         base_builder b;
         base_builder_start(&b, e->arena);
+        base_builder_string(&b, "");
         for (int64_t i = 0; i < count; i++)
             base_builder_add(&b, v.as.string.text, size);
         return script_string(e->arena, b.data, b.size);
@@ -161,7 +163,16 @@ static script_value repeat(script_evaluator *e, script_value v, int64_t count, b
     return list;
 }
 
-static script_value concatenate(script_evaluator *e, script_value a, script_value b) {
+static size_t item_count(script_value v) {
+    return v.kind == SCRIPT_VALUE_STRING ? v.as.string.size : v.as.list->items.count;
+}
+
+static script_value concatenate(script_evaluator *e, script_value a, script_value b, base_span span) {
+    script_charge(e, item_count(a) + item_count(b));
+    if (item_count(a) + item_count(b) > MAX_ITEMS) {
+        script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+        return script_poison();
+    }
     if (a.kind == SCRIPT_VALUE_STRING) {
         base_builder text;
         base_builder_start(&text, e->arena);
@@ -191,7 +202,7 @@ static script_value constant_binary(script_evaluator *e, script_operator op, scr
         return a.kind == SCRIPT_VALUE_INT && b.kind == SCRIPT_VALUE_INT ? overflow(e, span)
                                                                         : real_binary(e, op, x, y, span);
     if (op == SCRIPT_OP_ADD && is_sequence(a) && a.kind == b.kind)
-        return concatenate(e, a, b);
+        return concatenate(e, a, b, span);
     if (op == SCRIPT_OP_MUL && is_sequence(a) && script_value_integer(b, &j))
         return repeat(e, a, j, span);
     if (op == SCRIPT_OP_MUL && is_sequence(b) && script_value_integer(a, &i))
@@ -346,6 +357,7 @@ static bool contains(script_evaluator *e, script_value item, script_value contai
     script_list *list;
     if (!script_iterate(e, container, &list, span))
         return false;
+    script_charge(e, list->items.count);
     for (size_t i = 0; i < list->items.count; i++)
         *found |= script_value_equal(list->items.items[i], item, 20);
     return true;
@@ -424,6 +436,8 @@ static bool iterate_range(script_evaluator *e, script_value range, script_list *
             return false;
         }
         base_vector_push(e->arena, &list->items, script_int(i));
+        if (list->items.count % 64 == 0)
+            script_charge(e, 64);
         if (__builtin_add_overflow(i, v[2], &i))
             break;
     }
@@ -448,6 +462,7 @@ bool script_iterate(script_evaluator *e, script_value v, script_list **list, bas
         return true;
     case SCRIPT_VALUE_STRING:
         *list = BASE_NEW(e->arena, script_list);
+        script_charge(e, v.as.string.size);
         for (size_t i = 0; i < v.as.string.size; i++)
             base_vector_push(e->arena, &(*list)->items, script_string(e->arena, v.as.string.text + i, 1));
         return true;

@@ -130,6 +130,7 @@ script_value script_word_python_str(script_evaluator *e, const script_call *call
 
 static script_list *copy_list(script_evaluator *e, const script_list *from) {
     script_list *list = BASE_NEW(e->arena, script_list);
+    script_charge(e, from->items.count);
     for (size_t i = 0; i < from->items.count; i++)
         base_vector_push(e->arena, &list->items, from->items.items[i]);
     return list;
@@ -200,6 +201,7 @@ script_value script_word_enumerate(script_evaluator *e, const script_call *call)
         !script_iterate(e, call->value[0], &list, call->span))
         return script_poison();
     script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    script_charge(e, list->items.count);
     for (size_t i = 0; i < list->items.count; i++) {
         script_value pair = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
         script_list_add(e->arena, pair, script_int((int64_t)((uint64_t)start + i)));
@@ -219,6 +221,7 @@ script_value script_word_zip(script_evaluator *e, const script_call *call) {
         if (lists[i]->items.count < shortest)
             shortest = lists[i]->items.count;
     }
+    script_charge(e, count > 0 ? count * shortest : 0);
     for (size_t i = 0; count > 0 && i < shortest; i++) {
         script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
         for (size_t j = 0; j < count; j++)
@@ -233,6 +236,7 @@ static script_value fold_list(script_evaluator *e, script_value v, script_operat
     script_list *list;
     if (!script_iterate(e, v, &list, span))
         return script_poison();
+    script_charge(e, list->items.count);
     for (size_t i = 0; i < list->items.count && !script_is_poison(start); i++)
         start = script_binary(e, op, start, list->items.items[i], span);
     return start;
@@ -307,6 +311,7 @@ script_value script_word_list_append(script_evaluator *e, const script_call *cal
     }
     if (!script_iterate(e, call->value[0], &more, call->span))
         return script_poison();
+    script_charge(e, more->items.count);
     size_t count = more->items.count; /* extending a list by itself reads the items from before */
     for (size_t i = 0; i < count; i++)
         script_list_add(e->arena, call->receiver, more->items.items[i]);

@@ -266,9 +266,8 @@ static void expression_statement(script_evaluator *e, const script_node *node) {
         base_help(e->diagnostics, d, "write `for i in ...:`");
         break;
     }
-    case SCRIPT_VALUE_WORD:
-    case SCRIPT_VALUE_METHOD: {
-        const script_dialect_word *word = v.kind == SCRIPT_VALUE_WORD ? v.as.word : v.as.method.word;
+    case SCRIPT_VALUE_WORD: {
+        const script_dialect_word *word = v.as.word;
         base_diagnostic *d = script_error(e, "T0264", node->span, "'%s' is named, not called", word->path);
         base_help(e->diagnostics, d, "write parentheses: %s(%s)", word->path, word->signature);
         break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { MAX_RANK = 16 };
+static const int64_t MAX_ELEMENTS = (int64_t)1 << 52; /* times any element type it still fits 64 bits */
 
 /* ---- shapes ---- */
 
@@ -46,9 +47,8 @@ static const ir_expr *extent(script_evaluator *e, script_value v, base_span span
     if (script_is_poison(v))
         return NULL;
     if (script_value_integer(v, &constant)) {
-        if (constant < 0) {
-            script_error(e, "T0212", span, "an extent of %lld: extents are not negative",
-                         (long long)constant);
+        if (constant < 1) {
+            script_error(e, "T0212", span, "an extent of %lld: extents are positive", (long long)constant);
             return NULL;
         }
         return ir_int(e->module, constant > INT32_MAX ? NUM_DTYPE_I64 : NUM_DTYPE_I32, constant);
@@ -87,9 +87,15 @@ bool script_shape(script_evaluator *e, script_value v, base_span span, uint32_t 
     }
     const ir_expr **list = BASE_NEW_ARRAY(e->arena, const ir_expr *, count);
     bool good = true;
+    int64_t product = 1, constant;
     for (size_t i = 0; i < count; i++) {
         list[i] = extent(e, items[i], span);
         good &= list[i] != NULL;
+        if (good && ir_is_int(list[i], &constant) &&
+            (__builtin_mul_overflow(product, constant, &product) || product > MAX_ELEMENTS)) {
+            script_error(e, "T0213", span, "a shape of over 2^52 elements");
+            return false;
+        }
     }
     *rank = (uint32_t)count;
     *shape = list;
@@ -356,6 +362,10 @@ static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, ba
         if (!ir_is_int(type->shape[i], &extent_value)) {
             base_diagnostic *d = script_error(e, "T0210", span, "an allocation needs constant extents");
             base_help(e->diagnostics, d, "pass the size with -D NAME=...");
+            return false;
+        }
+        if (extent_value == 0) {
+            script_error(e, "T0212", span, "an allocation of no elements: an extent is 0");
             return false;
         }
         if (__builtin_mul_overflow(bytes, extent_value, &bytes) || bytes > ((int64_t)1 << 40)) {

@@ -117,14 +117,17 @@ static void add_float(double value, base_builder *out) {
         base_builder_string(out, ".0");
 }
 
-static bool list_text(script_value v, base_builder *out) {
+static bool value_text(script_value v, bool repr, unsigned depth, base_builder *out);
+
+static bool list_text(script_value v, unsigned depth, base_builder *out) {
     char open = v.kind == SCRIPT_VALUE_TUPLE ? '(' : v.kind == SCRIPT_VALUE_LIST ? '[' : '{';
     char close = v.kind == SCRIPT_VALUE_TUPLE ? ')' : v.kind == SCRIPT_VALUE_LIST ? ']' : '}';
     base_builder_char(out, open);
     for (size_t i = 0; i < v.as.list->items.count; i++) {
         if (i > 0)
             base_builder_string(out, v.kind == SCRIPT_VALUE_DICT && i % 2 == 1 ? ": " : ", ");
-        if (out->size > (1u << 20) || !script_value_text(v.as.list->items.items[i], true, out))
+        if (depth == 0 || out->size > (1u << 20) ||
+            !value_text(v.as.list->items.items[i], true, depth - 1, out))
             return false;
     }
     if (v.kind == SCRIPT_VALUE_TUPLE && v.as.list->items.count == 1)
@@ -134,6 +137,10 @@ static bool list_text(script_value v, base_builder *out) {
 }
 
 bool script_value_text(script_value v, bool repr, base_builder *out) {
+    return value_text(v, repr, 50, out); /* a list may hold itself */
+}
+
+static bool value_text(script_value v, bool repr, unsigned depth, base_builder *out) {
     switch (v.kind) {
     case SCRIPT_VALUE_NONE:
         base_builder_string(out, "None");
@@ -167,7 +174,7 @@ bool script_value_text(script_value v, bool repr, base_builder *out) {
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
     case SCRIPT_VALUE_DICT:
-        return list_text(v, out);
+        return list_text(v, depth, out);
     case SCRIPT_VALUE_EXPR:
         /* a folded constant prints as the number it is */
         if (v.as.expr->op == IR_INT || v.as.expr->op == IR_FLOAT) {
@@ -217,18 +224,29 @@ static bool dtype_equals_text(script_value dtype, script_value text) {
     return type.kind == IR_TYPE_PRIM && type.lanes == lanes && num_dtype_find(data, size) == type.dtype;
 }
 
-static bool list_equal(script_value a, script_value b, unsigned depth) {
+static bool equal(script_value a, script_value b, unsigned depth, unsigned *budget);
+
+static bool list_equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
     if (a.kind != b.kind || a.as.list->items.count != b.as.list->items.count || depth == 0)
         return false;
     for (size_t i = 0; i < a.as.list->items.count; i++)
-        if (!script_value_equal(a.as.list->items.items[i], b.as.list->items.items[i], depth - 1))
+        if (!equal(a.as.list->items.items[i], b.as.list->items.items[i], depth - 1, budget))
             return false;
     return true;
 }
 
+/* The budget ends comparisons of lists that share their parts over and over. */
 bool script_value_equal(script_value a, script_value b, unsigned depth) {
+    unsigned budget = 1u << 20;
+    return equal(a, b, depth, &budget);
+}
+
+static bool equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
     double x, y;
     int64_t i, j;
+    if (*budget == 0)
+        return false;
+    --*budget;
     if (number(a, &x, &i) && number(b, &y, &j))
         return a.kind == SCRIPT_VALUE_FLOAT || b.kind == SCRIPT_VALUE_FLOAT ? x == y
                                                                             : i == j && a.flag == b.flag;
@@ -252,7 +270,7 @@ bool script_value_equal(script_value a, script_value b, unsigned depth) {
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
     case SCRIPT_VALUE_DICT:
-        return list_equal(a, b, depth);
+        return list_equal(a, b, depth, budget);
     case SCRIPT_VALUE_AXIS:
         return a.as.axis == b.as.axis;
     case SCRIPT_VALUE_WORD:

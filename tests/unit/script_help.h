@@ -86,9 +86,59 @@ static inline void help_says(base_arena *arena, const char *script, const char *
             fail_msg("script:\n%s\nexpected: %s\ngot:\n%s", script, expected[i], result.messages);
     }
 }
+/* The first diagnostic has this note, as "line:column text". */
+static inline void help_notes(base_arena *arena, const help_result *result, const char *expected) {
+    assert_true(base_diagnostics_count(result->list) > 0);
+    const base_diagnostic *d = base_diagnostics_at(result->list, 0);
+    for (size_t i = 0; i < d->notes.count; i++) {
+        base_place place = base_span_place(base_diagnostics_sources(result->list), d->notes.items[i].span);
+        if (strstr(base_arena_format(arena, "%u:%u %s", place.line, place.column, d->notes.items[i].text),
+                   expected))
+            return;
+    }
+    fail_msg("no note %s\n%s", expected, result->messages);
+}
+
 #define SAYS(script, ...)                                                                                    \
     do {                                                                                                     \
         static const char *const expected_[] = {__VA_ARGS__};                                                \
         help_says(*state, script, expected_, sizeof(expected_) / sizeof(expected_[0]));                      \
     } while (0)
+
+/* Tests of statements write only the body: this kernel is around it. */
+#define HELP_HEAD                                                                                            \
+    "@T.function\n"                                                                                          \
+    "def k(A: T.Tensor((64,), \"float32\"), B: T.Tensor((64,), \"float32\"), C: T.Tensor((64,), "            \
+    "\"int32\"), "                                                                                           \
+    "n: T.int32):\n"                                                                                         \
+    "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(64,)))\n"                               \
+    "    tx = T.cuda.thread_idx(\"x\")\n"
+
+static inline const char *help_indent(base_arena *arena, const char *head, const char *body) {
+    base_builder text;
+    base_builder_start(&text, arena);
+    base_builder_string(&text, head);
+    while (*body) {
+        size_t size = strcspn(body, "\n");
+        base_builder_string(&text, "    ");
+        base_builder_add(&text, body, size);
+        base_builder_char(&text, '\n');
+        body += size + (body[size] == '\n');
+    }
+    return text.data;
+}
+
+static inline void help_body(base_arena *arena, const char *body, const char *expected) {
+    help_gives(arena, help_indent(arena, HELP_HEAD, body), NULL,
+               help_indent(arena,
+                           "function k(A: float32[64], B: float32[64], C: int32[64], n: int32):\n"
+                           "    launch:\n"
+                           "        grid = (2, 1, 1)\n"
+                           "        block = (64, 1, 1)\n"
+                           "    let tx: int32 = thread_idx.x\n",
+                           expected));
+}
+#define BODY(body, expected) help_body(*state, body, expected)
+/* Places count the lines of the kernel around the body: its first line is 5, its first column 5. */
+#define BODY_SAYS(body, ...) SAYS(help_indent(*state, HELP_HEAD, body), __VA_ARGS__)
 #endif
