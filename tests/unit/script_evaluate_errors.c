@@ -501,7 +501,7 @@ static void storage(void **state) {
                                   "a = T.alloc_tensor((4,), \"float32\", scope=\"shared.dyn\")\n"
                                   "b = T.alloc_tensor((4,), \"float32\", scope=\"shared.dyn\")\n"),
                       NULL, NULL);
-    help_notes(*state, &result, "5:5 the first is here");
+    help_notes(*state, &result, "5:9 the first is here");
 }
 
 /* T0263 T0280 T0281 */
