@@ -326,6 +326,9 @@ static void print(ptx_builder *b, const char *format, const ir_expr *const *valu
 }
 
 static void trap_unless(ptx_builder *b, const ir_expr *e) {
+    int64_t constant;
+    if (ir_is_int(e->args[0], &constant) && constant)
+        return;
     ptx_operand condition = truth(b, e->args[0]);
     bool has_message = e->count > 1 && e->args[1]->op == IR_STRING;
     if (!has_message) {

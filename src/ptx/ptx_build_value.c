@@ -116,8 +116,13 @@ static ptx_operand query(ptx_builder *b, const ir_expr *e) {
         return ptx_build_special(b, (ptx_special)(PTX_SPECIAL_TID_X + axis), PTX_CLASS_R32);
     case IR_BLOCK_IDX:
         return ptx_build_special(b, (ptx_special)(PTX_SPECIAL_CTAID_X + axis), PTX_CLASS_R32);
-    case IR_BLOCK_DIM:
+    case IR_BLOCK_DIM: {
+        const ir_launch *launch = &b->plan->function->launch;
+        int64_t extent;
+        if (launch->present && launch->block[axis] && ir_is_int(launch->block[axis], &extent))
+            return ptx_build_int(extent);
         return ptx_build_special(b, (ptx_special)(PTX_SPECIAL_NTID_X + axis), PTX_CLASS_R32);
+    }
     case IR_GRID_DIM:
         return ptx_build_special(b, (ptx_special)(PTX_SPECIAL_NCTAID_X + axis), PTX_CLASS_R32);
     case IR_LINEAR_THREAD:
