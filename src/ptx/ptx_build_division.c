@@ -116,9 +116,8 @@ static ptx_operand by_constant(division *d, ptx_operand x, int64_t divisor, bool
     return finish(d, x, step(d, PTX_OP_SUB, PTX_MOD_S32, quotient, sign), divisor);
 }
 
-static ptx_operand in_general(division *d, ptx_operand x, ptx_operand y, bool non_negative) {
+static ptx_operand in_general(division *d, ptx_operand x, ptx_operand y, bool non_negative, bool positive) {
     ptx_builder *b = d->b;
-    bool positive = ptx_build_is_immediate(y) && (int64_t)y.bits > 0;
     if (!d->is_signed || !rounds_down(d) || (non_negative && positive))
         return last(d, gives_quotient(d) ? PTX_OP_DIV : PTX_OP_REM, d->exact, x, y);
     y = ptx_build_in_register(b, d->class, y);
@@ -132,18 +131,24 @@ static ptx_operand in_general(division *d, ptx_operand x, ptx_operand y, bool no
         remainder = step(d, PTX_OP_REM, d->exact, x, y);
     }
     /* One too high where a remainder has not the divisor's sign. */
-    ptx_operand signs = step(d, PTX_OP_XOR, d->bits, remainder, y);
-    ptx_operand off = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_NE, d->exact),
-                                        PTX_ARGS(remainder, zero));
-    off = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_LT, PTX_MOD_AND, d->exact),
-                            PTX_ARGS(signs, zero, off));
+    ptx_operand off;
+    if (positive) {
+        off = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_LT, d->exact),
+                                PTX_ARGS(remainder, zero));
+    } else {
+        ptx_operand signs = step(d, PTX_OP_XOR, d->bits, remainder, y);
+        off = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_NE, d->exact),
+                                PTX_ARGS(remainder, zero));
+        off = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_LT, PTX_MOD_AND, d->exact),
+                                PTX_ARGS(signs, zero, off));
+    }
     ptx_operand change = gives_quotient(d) ? ptx_build_int(-1) : y;
     change = ptx_build_compute(b, d->class, PTX_OP_SELP, PTX_MODS(d->bits), PTX_ARGS(change, zero, off));
     return last(d, PTX_OP_ADD, d->wrapping, gives_quotient(d) ? quotient : remainder, change);
 }
 
 ptx_operand ptx_build_divide(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y,
-                             bool known_non_negative) {
+                             bool known_non_negative, bool positive_divisor) {
     division d = {.b = b, .want = b->want, .op = op, .class = ptx_build_class_of(type)};
     bool wide = d.class == PTX_CLASS_R64;
     d.width = num_dtype_bits(type.dtype);
@@ -160,7 +165,7 @@ ptx_operand ptx_build_divide(ptx_builder *b, ir_op op, ir_type type, ptx_operand
         return by_power_of_two(&d, x, divisor, known_non_negative);
     if (divisor > 1 && !wide)
         return by_constant(&d, x, divisor, known_non_negative);
-    ptx_operand result = in_general(&d, x, y, known_non_negative);
+    ptx_operand result = in_general(&d, x, y, known_non_negative, positive_divisor);
     /* minimum / -1 leaves the range of 8- and 16-bit types. */
     return d.is_signed && d.width < 32 && gives_quotient(&d) ? ptx_build_wrap(b, type.dtype, result) : result;
 }

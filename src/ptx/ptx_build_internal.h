@@ -147,7 +147,6 @@ const ptx_operand *ptx_build_value(ptx_builder *b, const ir_expr *e);
 ptx_operand ptx_build_scalar(ptx_builder *b, const ir_expr *e);
 ptx_operand ptx_build_predicate(ptx_builder *b, const ir_expr *e); /* a predicate register */
 const ptx_operand *ptx_build_zero(ptx_builder *b);                 /* lanes to go on with after an error */
-bool ptx_build_is_non_negative(ptx_builder *b, const ir_expr *e);
 void ptx_build_value_into(ptx_builder *b, const ir_expr *e, const ptx_operand *to);
 void ptx_build_bind(ptx_builder *b, const ir_var *var, const ptx_operand *operands);
 const ptx_operand *ptx_build_bound(const ptx_builder *b, const ir_var *var);
@@ -166,7 +165,7 @@ ptx_operand ptx_build_select(ptx_builder *b, ir_type type, ptx_operand predicate
 /* Brings the low bits of a 32-bit register into the extended form of an 8- or 16-bit type. */
 ptx_operand ptx_build_wrap(ptx_builder *b, num_dtype dtype, ptx_operand x);
 ptx_operand ptx_build_divide(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y,
-                             bool known_non_negative);
+                             bool known_non_negative, bool positive_divisor);
 ptx_operand ptx_build_cast(ptx_builder *b, ir_type to, ir_type from, ptx_operand x);
 ptx_operand ptx_build_as_predicate(ptx_builder *b, ptx_operand x);
 ptx_operand ptx_build_math(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y);

@@ -266,11 +266,12 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
 
 static ptx_build_address indexed(ptx_builder *b, const ir_expr *base, const ir_expr *index, int64_t size) {
     const ptx_operand *want = b->want;
-    b->want = NULL;
-    ptx_build_address address = ptx_build_address_of(b, base);
     const ir_expr *rest;
     int64_t constant, bytes;
     split_index(index, &rest, &constant);
+    b->want = !rest && constant == 0 ? want : NULL;
+    ptx_build_address address = ptx_build_address_of(b, base);
+    b->want = NULL;
     if (__builtin_mul_overflow(constant, size, &bytes) ||
         __builtin_add_overflow(address.offset, bytes, &address.offset)) {
         ptx_build_error(b, "T0654", "the offset of an access is outside 64 bits");

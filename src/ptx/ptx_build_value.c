@@ -152,9 +152,27 @@ static const ptx_operand *variable(ptx_builder *b, const ir_expr *e) {
 
 /* ---- lazy operands ---- */
 
-/* Whether evaluating this side where the script would not is wrong or wasteful. */
+/* Whether evaluating this side where the script would not is wrong or wasteful; what is computed already does
+ * not count. */
+static bool is_lazy_within(ptx_builder *b, const ir_expr *e, unsigned *budget) {
+    if (*budget == 0) /* many shared parts: branching is always right */
+        return true;
+    --*budget;
+    if (!(ptx_build_traits(b, e) & (PTX_TRAIT_GUARDED | PTX_TRAIT_EXPENSIVE)) ||
+        ptx_build_recall(&b->pure, e->id) || ptx_build_recall(&b->fleeting, e->id))
+        return false;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (is_lazy_within(b, e->args[i], budget))
+            return true;
+    /* Its own doing, then, if its parts are innocent. */
+    unsigned flags = ir_op_information(e->op)->flags;
+    bool divides = e->op >= IR_FLOORDIV && e->op <= IR_TRUNCMOD;
+    return e->op == IR_POINTER_LOAD || divides || (flags & (IR_FLAG_BOUNDED | IR_FLAG_WRITES | IR_FLAG_SYNC));
+}
+
 static bool is_lazy(ptx_builder *b, const ir_expr *e) {
-    return ptx_build_traits(b, e) & (PTX_TRAIT_GUARDED | PTX_TRAIT_EXPENSIVE);
+    unsigned budget = 500;
+    return is_lazy_within(b, e, &budget);
 }
 
 static void value_to(ptx_builder *b, const ir_expr *e, const ptx_operand *to) {
@@ -170,8 +188,8 @@ static const ptx_operand *fresh_lanes(ptx_builder *b, ir_type type, unsigned lan
     return to;
 }
 
-static const ptx_operand *lazy_select(ptx_builder *b, const ir_expr *e) {
-    ptx_operand condition = ptx_build_predicate(b, e->args[0]);
+static const ptx_operand *lazy_select(ptx_builder *b, const ir_expr *e, ptx_operand condition) {
+    condition = ptx_build_as_predicate(b, condition);
     const ptx_operand *to = fresh_lanes(b, e->type, lanes_of(e));
     ptx_label *other = ptx_build_label(b, "else"), *end = ptx_build_label(b, "end");
     ptx_build_branch(b, condition, true, other);
@@ -185,8 +203,9 @@ static const ptx_operand *lazy_select(ptx_builder *b, const ir_expr *e) {
 
 static const ptx_operand *logical(ptx_builder *b, const ir_expr *e) {
     bool is_and = e->op == IR_AND;
+    const ptx_operand *x = ptx_build_value(b, e->args[0]);
     if (!is_lazy(b, e->args[1]) || lanes_of(e) > 1) {
-        const ptx_operand *x = ptx_build_value(b, e->args[0]), *y = ptx_build_value(b, e->args[1]);
+        const ptx_operand *y = ptx_build_value(b, e->args[1]);
         ptx_operand *to = BASE_NEW_ARRAY(b->arena, ptx_operand, lanes_of(e));
         for (unsigned i = 0; i < lanes_of(e); i++)
             to[i] = ptx_build_binary(b, e->op, ir_type_scalar(e->type), x[i], y[i]);
@@ -194,7 +213,7 @@ static const ptx_operand *logical(ptx_builder *b, const ir_expr *e) {
     }
     const ptx_operand *to = fresh_lanes(b, e->type, 1);
     ptx_label *end = ptx_build_label(b, is_and ? "and" : "or");
-    value_to(b, e->args[0], to);
+    ptx_build_move(b, PTX_CLASS_PRED, to[0], x[0]);
     ptx_build_branch(b, to[0], is_and, end);
     value_to(b, e->args[1], to);
     ptx_build_place(b, end);
@@ -202,12 +221,12 @@ static const ptx_operand *logical(ptx_builder *b, const ir_expr *e) {
 }
 
 static const ptx_operand *choice(ptx_builder *b, const ir_expr *e, const ptx_operand *want) {
+    const ptx_operand *condition = ptx_build_value(b, e->args[0]);
     bool lazy = e->op == IR_IF_THEN_ELSE && lanes_of(e->args[0]) == 1 &&
                 (is_lazy(b, e->args[1]) || is_lazy(b, e->args[2]));
     if (lazy)
-        return lazy_select(b, e);
+        return lazy_select(b, e, condition[0]);
     unsigned lanes = lanes_of(e), conditions = lanes_of(e->args[0]);
-    const ptx_operand *condition = ptx_build_value(b, e->args[0]);
     const ptx_operand *x = ptx_build_value(b, e->args[1]), *y = ptx_build_value(b, e->args[2]);
     ptx_operand *to = BASE_NEW_ARRAY(b->arena, ptx_operand, lanes);
     for (unsigned i = 0; i < lanes; i++) {
@@ -279,7 +298,8 @@ static ptx_operand one_lane(ptx_builder *b, const ir_expr *e, const ptx_operand 
     case IR_FLOORMOD:
     case IR_TRUNCDIV:
     case IR_TRUNCMOD:
-        return ptx_build_divide(b, e->op, type, args[0], args[1], ptx_build_is_non_negative(b, e->args[0]));
+        return ptx_build_divide(b, e->op, type, args[0], args[1], arith_is_non_negative(b->facts, e->args[0]),
+                                arith_is_positive(b->facts, e->args[1]));
     default:
         break;
     }
@@ -425,13 +445,11 @@ const ptx_operand *ptx_build_value(ptx_builder *b, const ir_expr *e) {
      */
     value = compute(b, e, lanes_of(e) == 1 ? want : NULL);
     b->depth--;
-    if (remember && !(want && ptx_build_is_mutable(b, value[0])))
+    /* A wanted register holds this value only until it gets its next one. */
+    bool wanted = want && value[0].kind == PTX_OPERAND_REGISTER && value[0].of.reg == want->of.reg;
+    if (remember && !wanted)
         ptx_build_remember(b, memo, e->id, value);
     return value;
-}
-
-bool ptx_build_is_non_negative(ptx_builder *b, const ir_expr *e) {
-    return arith_is_non_negative(b->facts, e);
 }
 
 ptx_operand ptx_build_scalar(ptx_builder *b, const ir_expr *e) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every optimise_* pass keeps what a kernel computes: random functions run in a model before and after each
- * pass alone, all passes, and all but one. Then what the passes are for, on small texts. covers: A43 */
+ * pass alone, all passes, and all but one. Then what the passes are for, on small texts. covers: A37 A40 */
 #include "unit/unit.h"
 #include "unit/ir_help.h"
 #include "ir_model.h"
@@ -438,8 +438,88 @@ static void passes_keep_meaning(void **state) {
     assert_true(sound * 10 >= PROGRAMS * 9); /* the generator makes functions that run */
 }
 
+/* ---- what the passes are for ---- */
+
+static lower_result *lower_text(base_arena *arena, const char *text, base_builder *out) {
+    ir_module *module = help_parse(arena, text, out);
+    if (!module)
+        fail_msg("%s", out->data);
+    lower_options options = {.goal = LOWER_FOR_PTX, .verify = true};
+    lower_result *result = lower_module(arena, module, &options);
+    base_diagnostics_render(module->diagnostics, BASE_LINE, false, out);
+    if (!result)
+        fail_msg("%s", out->data);
+    ir_module_print(result->module, out);
+    return result;
+}
+
+#define HEAD                                                                                                 \
+    "tir 1\n\nfunction t(A: float32[1024], n: int32):\n    launch:\n        grid = (1, 1, 1)\n"              \
+    "        block = (32, 1, 1)\n"
+
+static void locals_are_placed(void **state) {
+    base_builder out;
+    lower_result *result =
+        lower_text(*state,
+                   HEAD "    alloc R: float32[4] local\n    alloc D: float32[4] local\n"
+                        "    for i in unroll(4):\n        R[i] = A[i]\n        D[i] = A[i]\n"
+                        "    A[0] = R[3] + D[n & 3]\n    A[1] = R[2] + R[1] + R[0]\n",
+                   &out);
+    const lower_plan *plan = result->plans.items[0];
+    assert_int_equal(plan->locals.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const lower_local *local = &plan->locals.items[i];
+        assert_int_equal(local->in_registers, !strcmp(local->name, "R"));
+        assert_non_null(strstr(local->reason, local->in_registers ? "constant" : "run time"));
+    }
+    assert_null(strstr(out.data, "alloc R"));
+    assert_non_null(strstr(out.data, "alloc D"));
+}
+
+/* An index outside the tensor must reach the machine, which reports it. */
+static void outside_stays_in_memory(void **state) {
+    base_builder out;
+    lower_result *result = lower_text(
+        *state,
+        HEAD "    alloc R: float32[4] local\n    for i in unroll(5):\n        R[i] = A[i]\n    A[0] = R[1]\n",
+        &out);
+    const lower_plan *plan = result->plans.items[0];
+    assert_int_equal(plan->locals.count, 1);
+    assert_false(plan->locals.items[0].in_registers);
+    assert_non_null(strstr(plan->locals.items[0].reason, "outside"));
+}
+
+/* A division that the script guards must not run before its guard. */
+static void guarded_division_stays(void **state) {
+    base_builder out;
+    lower_text(*state, HEAD "    for i in serial(n):\n        if n > 7:\n            A[i] = A[1000 // n]\n",
+               &out);
+    const char *guard = strstr(out.data, "if "), *division = strstr(out.data, "1000 // n");
+    assert_non_null(guard);
+    assert_non_null(division);
+    assert_true(division > guard);
+}
+
+/* Addresses advance, the invariant part stands before the loop, and the origin still names the script's
+ * index. */
+static void loop_body_is_bare(void **state) {
+    base_builder out;
+    lower_text(*state,
+               HEAD "    alloc s: float32[1] local\n    s[0] = 0.0\n    for i in serial(n):\n"
+                    "        s[0] = s[0] + A[thread_idx.x * 4 + i * 8 + 2]\n    A[0] = s[0]\n",
+               &out);
+    const char *loop = strstr(out.data, "for i"), *multiply = strstr(out.data, "thread_idx.x * 4");
+    assert_non_null(loop);
+    assert_non_null(multiply);
+    assert_true(multiply < loop);
+    assert_null(strstr(loop, "i * 8]"));
+    assert_non_null(strstr(loop, "@ A[thread_idx.x * 4 + i * 8 + 2]"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        UNIT_WITH_ARENA(locals_are_placed),      UNIT_WITH_ARENA(outside_stays_in_memory),
+        UNIT_WITH_ARENA(guarded_division_stays), UNIT_WITH_ARENA(loop_body_is_bare),
         cmocka_unit_test(passes_keep_meaning),
     };
     return cmocka_run_group_tests_name("lower_optimise", tests, NULL, NULL);
