@@ -65,6 +65,25 @@ static void text_returns(void **state) {
         fail_msg("printed:\n%s", out.data);
 }
 
+/* The example that docs/ir.md opens with is what the printer writes. Tests run in the repository's root. */
+static void documented_example_returns(void **state) {
+    static char page[40000];
+    base_builder out;
+    FILE *file = fopen("docs/ir.md", "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = 0;
+    fclose(file);
+    char *begin = strstr(page, "```\ntir 1\n"), *end = begin ? strstr(begin + 4, "```") : NULL;
+    assert_non_null(end);
+    *end = 0;
+    ir_module *module = help_parse(*state, begin + 4, &out);
+    if (!module)
+        fail_msg("%s", out.data);
+    assert_true(ir_verify(module, IR_FORM_TENSOR));
+    ir_module_print(module, &out);
+    assert_string_equal(out.data, begin + 4);
+}
+
 static ir_module *new_module(base_arena *arena) {
     return ir_module_create(arena, base_diagnostics_create(arena, base_sources_create(arena)));
 }
@@ -619,6 +638,7 @@ static void allocations_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(text_returns),
+        UNIT_WITH_ARENA(documented_example_returns),
         UNIT_WITH_ARENA(random_functions_return),
         UNIT_WITH_ARENA(copies_are_equal),
         UNIT_WITH_ARENA(every_operation_returns),
