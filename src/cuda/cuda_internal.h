@@ -58,6 +58,8 @@ void cuda_scope_open(cuda_writer *w);
 void cuda_scope_close(cuda_writer *w);
 /* A C name like the wish, not reserved and not visible here; remembered for object when it is not NULL. */
 const char *cuda_name_new(cuda_writer *w, const void *object, const char *wish, const char *suffix);
+/* This very name is used in the current scope. */
+void cuda_name_take(cuda_writer *w, const char *name);
 const char *cuda_name_of(cuda_writer *w, const void *object);
 /* The wish as an identifier: other characters become _. */
 const char *cuda_identifier(base_arena *arena, const char *wish);

@@ -73,10 +73,9 @@ void cuda_kernel(cuda_writer *w, const lower_plan *plan) {
     w->names = base_map_create(w->arena);
     w->facts = arith_facts_create(w->arena, plan->function);
     w->line_file = 0;
-    const char *name = cuda_name_new(w, plan, plan->kernel_name, "");
     cuda_scope_open(w);
     attributes(w, &plan->function->launch);
-    base_builder_format(w->out, "%s(", name);
+    base_builder_format(w->out, "%s(", plan->kernel_name);
     parameters(w);
     base_builder_string(w->out, ") {\n");
     w->indent = 1;

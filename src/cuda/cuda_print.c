@@ -54,6 +54,8 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
                      .externs = base_map_create(arena),
                      .reserve_half = reserve_half};
     cuda_scope_open(&w);
+    for (size_t i = 0; i < lowered->plans.count; i++)
+        cuda_name_take(&w, lowered->plans.items[i]->kernel_name);
     for (size_t i = 0; i < lowered->plans.count; i++) {
         if (i)
             base_builder_char(kernels, '\n');

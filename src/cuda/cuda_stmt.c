@@ -55,17 +55,18 @@ static uint32_t alignment(const ir_tensor_type *type) {
 
 /* One dynamic arena of a name per unit: C knows it by name, so two kernels must agree on its type. */
 static const char *arena_name(cuda_writer *w, const ir_tensor *tensor, const char *type) {
-    for (unsigned n = 0;; n++) {
-        const char *suffix = n ? base_arena_format(w->arena, "_%u_ptr", n) : "_ptr";
-        const char *wish =
-            base_arena_format(w->arena, "%s%s", cuda_identifier(w->arena, tensor->name), suffix);
-        const char *full = base_arena_format(w->arena, "%s %u", type, alignment(&tensor->type));
-        base_text text = base_text_of(wish);
-        const char *known = base_map_get(w->externs, base_hash(text.data, text.size, 2));
-        if (known && !base_text_equal(base_text_of(known), base_text_of(full)))
-            continue;
-        base_map_set(w->externs, base_hash(text.data, text.size, 2), (void *)(uintptr_t)full);
-        return cuda_name_new(w, tensor, tensor->name, suffix);
+    const char *full = base_arena_format(w->arena, "%s %u", type, alignment(&tensor->type));
+    const char *suffix = "_ptr";
+    for (unsigned n = 1;; n++) {
+        const char *name = cuda_name_new(w, tensor, tensor->name, suffix);
+        base_text text = base_text_of(name);
+        uint64_t key = base_hash(text.data, text.size, 2);
+        const char *known = base_map_get(w->externs, key);
+        if (!known || base_text_equal(base_text_of(known), base_text_of(full))) {
+            base_map_set(w->externs, key, (void *)(uintptr_t)full);
+            return name;
+        }
+        suffix = base_arena_format(w->arena, "_%u_ptr", n);
     }
 }
 

@@ -75,7 +75,7 @@ static const char *own_vector(cuda_writer *w, num_dtype dtype, unsigned lanes) {
             return w->vectors.items[i].name;
     cuda_scalar(w, dtype);
     cuda_vector_type fresh = {dtype, lanes,
-                              base_arena_format(w->arena, "tirc_%sx%u", num_dtype_name(dtype), lanes)};
+                              base_arena_format(w->arena, "tirc_vector_%sx%u", num_dtype_name(dtype), lanes)};
     base_vector_push(w->arena, &w->vectors, fresh);
     return fresh.name;
 }

@@ -94,10 +94,26 @@ static ir_module *copy_module(base_arena *arena, ir_module *module) {
     return copy;
 }
 
-static lower_plan *start_plan(base_arena *arena, const ir_function *function) {
+/* Function name + _kernel in the characters that C and PTX share, told apart from the plans before it. */
+static const char *kernel_name(base_arena *arena, const lower_result *result, const char *name) {
+    char *stem = base_arena_format(arena, "%s_kernel", name);
+    for (char *c = stem; *c; c++)
+        if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9'))
+            *c = '_';
+    const char *unique = stem;
+    unsigned number = 0;
+    for (size_t i = 0; i < result->plans.count; i++)
+        if (!strcmp(result->plans.items[i]->kernel_name, unique)) {
+            unique = base_arena_format(arena, "%s_%u", stem, ++number);
+            i = (size_t)-1; /* once more against all */
+        }
+    return unique;
+}
+
+static lower_plan *start_plan(base_arena *arena, const lower_result *result, const ir_function *function) {
     lower_plan *plan = BASE_NEW(arena, lower_plan);
     plan->name = function->name;
-    plan->kernel_name = base_arena_format(arena, "%s_kernel", function->name);
+    plan->kernel_name = kernel_name(arena, result, function->name);
     plan->function = function;
     return plan;
 }
@@ -141,7 +157,7 @@ lower_result *lower_module(base_arena *arena, ir_module *module, const lower_opt
         ir_function *function = result->module->functions.items[i];
         if (options->sorted_parameters)
             sort_parameters(function);
-        lower_plan *plan = start_plan(arena, function);
+        lower_plan *plan = start_plan(arena, result, function);
         base_vector_push(arena, &result->plans, plan);
         contexts[i] =
             (lower_context){arena, module->diagnostics, result->module, options, function, plan, NULL};

@@ -82,8 +82,7 @@ const ir_expr *lower_integer_binary(ir_module *module, ir_op op, const ir_expr *
 typedef enum lower_alignment { LOWER_ALIGNED, LOWER_MISALIGNED, LOWER_ALIGNMENT_UNKNOWN } lower_alignment;
 /* Whether chunk neighbours from this element on are one aligned access. */
 lower_alignment lower_access_alignment(lower_context *context, const ir_tensor *tensor,
-                                       const ir_expr *const *indices, uint32_t count, unsigned chunk,
-                                       base_span span);
+                                       const ir_expr *const *indices, unsigned chunk, base_span span);
 /* Most lanes of one access: 16 bytes. */
 unsigned lower_chunk_limit(num_dtype dtype);
 

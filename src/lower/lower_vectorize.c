@@ -60,13 +60,12 @@ static const ir_expr *lift_ramp(state *st, const ir_expr *e) {
 
 /* A ramp of the author's that starts off its alignment is an error, and his promise where nothing is known;
  * one that would be made here is not made, but a load may still go lane by lane. */
-static bool may_align(state *st, const ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
-                      bool is_store) {
+static bool may_align(state *st, const ir_tensor *tensor, const ir_expr *const *indices, bool is_store) {
     unsigned chunk = st->lanes & (0 - st->lanes), limit = lower_chunk_limit(tensor->type.dtype);
     if (tensor->type.scope == IR_SCOPE_TMEM)
         return false;
     lower_alignment alignment =
-        lower_access_alignment(st->context, tensor, indices, count, chunk < limit ? chunk : limit, st->span);
+        lower_access_alignment(st->context, tensor, indices, chunk < limit ? chunk : limit, st->span);
     return alignment == LOWER_ALIGNED || (!is_store && alignment == LOWER_ALIGNMENT_UNKNOWN);
 }
 
@@ -79,7 +78,7 @@ static const ir_expr *lift_load(state *st, const ir_expr *e) {
         if (i + 1 != e->count || !(indices[i] = lift(st, e->args[i])) || indices[i]->op != IR_RAMP)
             return NULL;
     }
-    if (e->type.lanes != 1 || !may_align(st, e->at.tensor, indices, e->count, false))
+    if (e->type.lanes != 1 || !may_align(st, e->at.tensor, indices, false))
         return NULL;
     return ir_load(st->context->module, e->at.tensor, indices, e->count);
 }
@@ -161,7 +160,7 @@ static ir_stmt *lift_store(state *st, const ir_stmt *s) {
     indices[last] = index;
     fresh->as.store.indices = indices;
     fresh->as.store.value = value;
-    return may_align(st, s->as.store.tensor, indices, last + 1, true) ? fresh : NULL;
+    return may_align(st, s->as.store.tensor, indices, true) ? fresh : NULL;
 }
 
 /* Several statements run as vectors one after the other, so only one is certain to keep its meaning. */

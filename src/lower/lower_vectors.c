@@ -68,8 +68,7 @@ static unsigned widest(num_dtype dtype, unsigned lanes) {
 }
 
 lower_alignment lower_access_alignment(lower_context *context, const ir_tensor *tensor,
-                                       const ir_expr *const *indices, uint32_t count, unsigned chunk,
-                                       base_span span) {
+                                       const ir_expr *const *indices, unsigned chunk, base_span span) {
     const ir_tensor *root = lower_root(tensor);
     uint32_t align = root ? root->type.align : tensor->type.align;
     const ir_expr *index = lower_index(context, tensor, indices, span);
@@ -111,7 +110,7 @@ static unsigned chunk_of(state *st, const ir_tensor *tensor, const ir_expr *cons
     if (!lower_is_contiguous(st->context, tensor, flat[count - 1], ramp))
         return 1;
     for (; chunk > 1; chunk /= 2) {
-        lower_alignment a = lower_access_alignment(st->context, tensor, flat, count, chunk, st->span);
+        lower_alignment a = lower_access_alignment(st->context, tensor, flat, chunk, st->span);
         if (a == LOWER_MISALIGNED) {
             report_misaligned(st, tensor, chunk);
             return 1;
