@@ -109,7 +109,8 @@ struct ir_var {
     ir_var_kind kind;
     uint32_t id; /* dense within the module */
     base_span span;
-    const ir_expr *value; /* of a LET that a pass removed: what it stood for, for provenance only; else NULL */
+    const ir_expr
+        *value; /* of a LET that a pass removed: what it stood for, for provenance only; else NULL */
 };
 
 /* What a tensor is: the same contract for parameters, allocations and views. */

@@ -17,8 +17,7 @@ static ir_var *copy_var(copier *copy, const ir_var *var) {
         return known;
     known = ir_var_create(copy->module, var->name, var->type, var->kind, var->span);
     base_map_set(copy->vars, BASE_KEY(var), known);
-    /* Rebuilding may fold to an argument, which is a copy already. */
-    base_map_set(copy->vars, BASE_KEY(known), known);
+    known->value = copy_expr(copy, var->value);
     return known;
 }
 
@@ -40,7 +39,6 @@ static ir_tensor *copy_tensor(copier *copy, const ir_tensor *tensor) {
                              tensor->span);
     known->is_scalar = tensor->is_scalar;
     base_map_set(copy->tensors, BASE_KEY(tensor), known);
-    base_map_set(copy->tensors, BASE_KEY(known), known);
     return known;
 }
 

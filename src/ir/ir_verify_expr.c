@@ -148,7 +148,8 @@ static void check_conversion(ir_verifier *v, const ir_expr *e) {
              "numbers with the lanes of the result");
         break;
     case IR_REINTERPRET:
-        need(v, e, bits_of(a->type) && image_bits(a->type) == image_bits(type), "a value of the result's width");
+        need(v, e, bits_of(a->type) && image_bits(a->type) == image_bits(type),
+             "a value of the result's width");
         break;
     case IR_RAMP:
         need(v, e, same_types(e) && is_integer_scalar(a->type) && type.lanes > 1, "two equal integer types");
