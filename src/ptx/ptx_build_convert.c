@@ -193,6 +193,14 @@ static ptx_operand float_to_float(ptx_builder *b, num_dtype to, num_dtype from, 
     if (class == source && (class != PTX_CLASS_HALF || to == from))
         return x; /* float32 from tfloat32 */
     x = ptx_build_in_register(b, source, x);
+    if (class == PTX_CLASS_HALF && source == PTX_CLASS_HALF) {
+        /* Through float32, which holds both: driver 580 was seen on an H200 to drop cvt.rn.f16.bf16 in front
+         * of cvt.rzi. */
+        b->want = NULL;
+        x = convert(b, PTX_CLASS_F32, PTX_MOD_NONE, PTX_MOD_F32, mod_of(from), x);
+        b->want = want;
+        return convert(b, class, PTX_MOD_RN, mod_of(to), PTX_MOD_F32, x);
+    }
     bool exact = ptx_build_class_bits(class) > ptx_build_class_bits(source);
     return convert(b, class, exact ? PTX_MOD_NONE : PTX_MOD_RN, mod_of(to), mod_of(from), x);
 }

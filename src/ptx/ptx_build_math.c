@@ -73,7 +73,8 @@ static ptx_operand logarithm(const ptx_math *m, ir_op op, ptx_operand x) {
 static const double sine_terms[] = {-0x1.555552p-3, 0x1.110c28p-7, -0x1.9ac9b0p-13};
 static const double cosine_terms[] = {0x1.555554p-5, -0x1.6c12d2p-10, 0x1.9bd89cp-16};
 
-/* The quadrant is taken off in float64, so that no bit of the float32 remainder is lost up to 2^50. */
+/* The quadrant is taken off in float64, so that no bit of the float32 remainder is lost up to 2^50; the
+ * clamps bound what is left of larger ones. */
 static ptx_operand sine(const ptx_math *m, ir_op op, ptx_operand x) {
     ptx_builder *b = m->b;
     ptx_math wide = {b, PTX_CLASS_F64, PTX_MOD_F64};
@@ -88,7 +89,11 @@ static ptx_operand sine(const ptx_math *m, ir_op op, ptx_operand x) {
         quadrant = math_word(m, PTX_OP_ADD, PTX_MOD_S32, quadrant, ptx_build_int(1));
     ptx_operand rd = math_fma(&wide, n, ptx_build_f64(-0x1.921fb54442d18p+0), xd);
     rd = math_fma(&wide, n, ptx_build_f64(-0x1.1a62633145c07p-54), rd);
-    ptx_operand r = ptx_build_cast(b, f32_type, f64_type, rd), z = math_op2(m, PTX_OP_MUL, r, r);
+    ptx_operand r = ptx_build_cast(b, f32_type, f64_type, rd);
+    ptx_mod nan_min[2] = {PTX_MOD_NAN, PTX_MOD_F32};
+    r = ptx_build_compute(b, m->class, PTX_OP_MIN, nan_min, 2, PTX_ARGS(r, ptx_build_f32(1)));
+    r = ptx_build_compute(b, m->class, PTX_OP_MAX, nan_min, 2, PTX_ARGS(r, ptx_build_f32(-1)));
+    ptx_operand z = math_op2(m, PTX_OP_MUL, r, r);
     ptx_operand s = math_polynomial(m, z, sine_terms, MATH_COUNT(sine_terms));
     s = math_fma(m, math_op2(m, PTX_OP_MUL, z, r), s, r);
     ptx_operand c = math_polynomial(m, z, cosine_terms, MATH_COUNT(cosine_terms));

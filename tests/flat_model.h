@@ -2,8 +2,8 @@
  * The slow, obvious meaning of flat IR: runs a function for one thread over byte arrays. Tests compare what
  * it computes before and after a pass. It knows the operations that the tests generate, and says so when it
  * meets another. */
-#ifndef TIRC_TESTS_IR_MODEL_H
-#define TIRC_TESTS_IR_MODEL_H
+#ifndef TIRC_TESTS_FLAT_MODEL_H
+#define TIRC_TESTS_FLAT_MODEL_H
 #include "ir/ir.h"
 #include "num/num.h"
 #include <string.h>
@@ -28,6 +28,7 @@ typedef struct model {
     base_arena *arena;
     model_memory memories[32];
     uint32_t memory_count;
+    int64_t thread[3], block[3];
     base_map *values; /* ir_var id + 1 -> model_value */
     uint64_t steps;
     const char *trouble; /* why the run is not to be trusted; NULL: fine */
@@ -115,6 +116,8 @@ static inline int64_t model_integer(ir_op op, num_dtype dtype, int64_t a, int64_
     case IR_SHL:
         return b < 0 || b > 63 ? 0 : num_wrap(dtype, (int64_t)((uint64_t)a << b));
     case IR_SHR:
+        if (num_dtype_class(dtype) == NUM_UNSIGNED)
+            return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
         return a >> (b < 0 || b > 63 ? 63 : b);
     case IR_FLOORDIV:
     case IR_FLOORMOD:
@@ -170,10 +173,12 @@ static inline model_value model_cast(const ir_expr *e, const model_value *from) 
     ir_type source = e->args[0]->type;
     for (unsigned k = 0; k < model_lanes(e->type); k++) {
         bool is_float = ir_type_is_float(source);
-        if (ir_type_is_float(e->type))
-            to.f[k] = num_decode(
-                e->type.dtype,
-                num_encode(e->type.dtype, is_float ? from->f[k] : (double)from->i[k], NUM_RN, false));
+        if (ir_type_is_float(e->type) && !is_float)
+            to.f[k] = ir_type_is_bool(source)
+                          ? (double)from->i[k]
+                          : num_integer_to_float(source.dtype, from->i[k], e->type.dtype, NUM_RN);
+        else if (ir_type_is_float(e->type))
+            to.f[k] = num_decode(e->type.dtype, num_encode(e->type.dtype, from->f[k], NUM_RN, false));
         else if (ir_type_is_bool(e->type))
             to.i[k] = is_float ? from->f[k] != 0 : from->i[k] != 0;
         else
@@ -221,7 +226,9 @@ static inline model_value model_lanewise(model *m, const ir_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
         a[i] = model_eval(m, e->args[i]);
     for (unsigned k = 0; k < model_lanes(e->type); k++) {
-        if (e->op >= IR_EQ && e->op <= IR_GE)
+        if (e->op == IR_BITNOT)
+            value.i[k] = num_wrap(e->type.dtype, ~a[0].i[k]);
+        else if (e->op >= IR_EQ && e->op <= IR_GE)
             value.i[k] = model_compare(e->op, e->args[0]->type, &a[0], &a[1], k);
         else if (e->op == IR_NOT)
             value.i[k] = !a[0].i[k];
@@ -293,7 +300,7 @@ static inline model_value model_eval(model *m, const ir_expr *e) {
         return value;
     case IR_THREAD_IDX:
     case IR_BLOCK_IDX:
-        value.i[0] = e->op == IR_THREAD_IDX ? 3 - e->at.integer : 1;
+        value.i[0] = e->op == IR_THREAD_IDX ? m->thread[e->at.integer] : m->block[e->at.integer];
         return value;
     case IR_AND:
     case IR_OR:
