@@ -63,7 +63,12 @@ result $? "the table refuses what ptxas refuses" "$work/out"
 # nvcc's own text, in the ways it writes it.
 for source in tests/ptx/*.cu; do
     name=$(basename "$source" .cu)
-    for way in "sm_90a" "sm_90a -lineinfo" "sm_90a -G" "sm_100a"; do
+    ways=("sm_90a -lineinfo")
+    case $name in
+    control | memory) ways+=("sm_90a -G") ;;
+    *) ways+=("sm_100a") ;;
+    esac
+    for way in "${ways[@]}"; do
         title="$name $way"
         if [ -z "$nvcc" ] || [ -z "$ptxas" ]; then
             skip "$title"
