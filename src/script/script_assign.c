@@ -63,6 +63,13 @@ static script_value make_let(script_evaluator *e, const char *name, const ir_exp
 }
 
 script_value script_make_let(script_evaluator *e, const ir_expr *value, base_span span) {
+    if (e->lazy_depth > 0) {
+        base_diagnostic *d =
+            script_error(e, "T0248", span,
+                         "a reduction in a place that is not always evaluated, such as one side of "
+                         "a condition");
+        base_help(e->diagnostics, d, "give its value a name first, or write an if");
+    }
     return make_let(e, script_temporary_name(e, "t"), value, span);
 }
 
@@ -95,12 +102,24 @@ static bool is_storable(script_value v) {
 
 /* ---- names ---- */
 
-static void name_elements(script_evaluator *e, const char *name, script_value list, base_span span) {
-    for (size_t i = 0; i < list.as.list->items.count; i++) {
+/* Tensors of a list take the list's name and their place: regs_0, regs_1; those of a dict their key. */
+static void name_elements(script_evaluator *e, const char *name, script_value list, unsigned depth,
+                          base_span span) {
+    bool is_dict = list.kind == SCRIPT_VALUE_DICT;
+    for (size_t i = is_dict; i < list.as.list->items.count && depth > 0; i += is_dict ? 2 : 1) {
         script_value item = list.as.list->items.items[i];
-        const char *element = base_arena_format(e->arena, "%s_%zu", name, i);
-        if (item.kind == SCRIPT_VALUE_TENSOR)
-            script_name_tensor(e, item, element, span);
+        bool is_list = item.kind == SCRIPT_VALUE_LIST || item.kind == SCRIPT_VALUE_TUPLE;
+        if (item.kind != SCRIPT_VALUE_TENSOR && !is_list)
+            continue;
+        script_value key = is_dict ? list.as.list->items.items[i - 1] : script_int((int64_t)i);
+        base_builder text;
+        base_builder_start(&text, e->arena);
+        base_builder_format(&text, "%s_", name);
+        script_value_text(key, false, &text);
+        if (is_list)
+            name_elements(e, text.data, item, depth - 1, span);
+        else
+            script_name_tensor(e, item, text.data, span);
     }
 }
 
@@ -194,7 +213,8 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
     }
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
-        name_elements(e, name, value, target->span);
+    case SCRIPT_VALUE_DICT:
+        name_elements(e, name, value, 4, target->span);
         break;
     default:
         break;
@@ -203,6 +223,27 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
 }
 
 /* ---- other targets ---- */
+
+/* In a kernel a list of scalars is a row of variables: assigning one stores. */
+static bool store_into_item(script_evaluator *e, const script_node *target, script_value object,
+                            script_value index, script_value value, base_span value_span) {
+    int64_t i;
+    if (!is_kernel_rules(e) || !is_storable(value))
+        return false;
+    const script_value *item = NULL;
+    if (object.kind == SCRIPT_VALUE_DICT)
+        item = script_dict_find(object, index);
+    else if ((object.kind == SCRIPT_VALUE_LIST || object.kind == SCRIPT_VALUE_TUPLE) &&
+             script_value_integer(index, &i)) {
+        int64_t count = (int64_t)object.as.list->items.count;
+        if (i >= -count && i < count)
+            item = &object.as.list->items.items[i < 0 ? i + count : i];
+    }
+    if (!item || item->kind != SCRIPT_VALUE_TENSOR || !script_is_single(item->as.tensor))
+        return false;
+    store_scalar(e, item->as.tensor, value, target->span, value_span);
+    return true;
+}
 
 static void assign_item(script_evaluator *e, const script_node *target, script_value value,
                         base_span value_span) {
@@ -222,6 +263,8 @@ static void assign_item(script_evaluator *e, const script_node *target, script_v
         script_store(e, tensor, indices, tensor->type.rank, value, target->span, value_span);
         return;
     }
+    if (store_into_item(e, target, object, index, value, value_span))
+        return;
     if (object.kind == SCRIPT_VALUE_DICT) {
         script_dict_set(e, object, index, value, target->b->span);
         return;

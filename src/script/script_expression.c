@@ -156,8 +156,12 @@ static bool bind_target(script_evaluator *e, const script_node *target, script_v
         return true;
     }
     script_list *items;
-    if ((target->kind != SCRIPT_TUPLE && target->kind != SCRIPT_LIST) ||
-        !script_iterate(e, value, &items, target->span))
+    if (target->kind != SCRIPT_TUPLE && target->kind != SCRIPT_LIST) {
+        script_error(e, "T0229", target->span, "the target of a comprehension is a name, not %s",
+                     script_node_name(target->kind));
+        return false;
+    }
+    if (!script_iterate(e, value, &items, target->span))
         return false;
     if (items->items.count != target->items.count) {
         script_error(e, "T0262", target->span, "%zu names for %zu values", target->items.count,
@@ -586,6 +590,16 @@ static script_value lane_of(script_evaluator *e, script_value object, script_val
     return script_expr(ir_lane(e->module, x, (unsigned)lane));
 }
 
+/* Buffer[shape, dtype]: the oldest spelling of Buffer(shape, dtype). */
+static script_value subscript_call(script_evaluator *e, script_value word, script_value index, base_span span,
+                                   base_span index_span) {
+    script_arguments arguments = {0};
+    for (size_t i = 0; i < index.as.list->items.count; i++)
+        base_vector_push(e->arena, &arguments.items,
+                         (script_argument){.value = index.as.list->items.items[i], .span = index_span});
+    return script_call_value(e, word, &arguments, NULL, span, span);
+}
+
 script_value script_get_item(script_evaluator *e, script_value object, script_value index, base_span span,
                              base_span index_span) {
     if (script_is_poison(object) || script_is_poison(index))
@@ -618,6 +632,8 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_WORD:
         if (object.as.word->kind == SCRIPT_WORD_SUBSCRIPT)
             return script_layout_item(e, object.as.word, index, span);
+        if (strcmp(object.as.word->path, "Buffer") == 0 && index.kind == SCRIPT_VALUE_TUPLE)
+            return subscript_call(e, object, index, span, index_span);
         break;
     case SCRIPT_VALUE_LET_TYPE: {
         script_value type = index;
@@ -685,7 +701,11 @@ static script_value lambda(script_evaluator *e, const script_node *node) {
 static script_value call(script_evaluator *e, const script_node *node) {
     script_value callee = script_expression(e, node->a);
     script_arguments arguments = {0};
+    bool lazy = callee.kind == SCRIPT_VALUE_WORD && callee.as.word->data == IR_IF_THEN_ELSE &&
+                strcmp(callee.as.word->path, "if_then_else") == 0;
+    e->lazy_depth += lazy;
     bool good = script_collect_arguments(e, node, &arguments);
+    e->lazy_depth -= lazy;
     if (script_is_poison(callee) || !good)
         return script_poison();
     return script_call_value(e, callee, &arguments, node, node->span, node->a->span);

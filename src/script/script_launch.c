@@ -150,9 +150,9 @@ static bool check_attributes(script_evaluator *e, const script_attributes *a, ba
 
 script_value script_word_kernel_attributes(script_evaluator *e, const script_call *call) {
     script_attributes *a = BASE_NEW(e->arena, script_attributes);
-    bool good = positive(e, call, "min_blocks_per_sm", &a->min_blocks_per_sm) &
-                positive(e, call, "max_blocks_per_cluster", &a->max_blocks_per_cluster) &
-                positive(e, call, "max_registers_per_thread", &a->max_registers);
+    bool good = positive(e, call, "min_blocks_per_sm", &a->min_blocks_per_sm);
+    good &= positive(e, call, "max_blocks_per_cluster", &a->max_blocks_per_cluster);
+    good &= positive(e, call, "max_registers_per_thread", &a->max_registers);
     const script_value *v = script_argument_of(call, "required_block_size");
     if (v && !script_constant_bool(e, *v, &a->required_block_size,
                                    script_argument_span(call, "required_block_size"), "required_block_size"))
@@ -464,9 +464,13 @@ script_value script_word_scope_id(script_evaluator *e, const script_call *call) 
                                : "write T.device_entry() first");
         return script_poison();
     }
-    if (dtype && (!script_to_dtype(e, *dtype, &type, script_argument_span(call, "dtype")) ||
-                  !ir_type_is_integer(type)))
+    if (dtype && !script_to_dtype(e, *dtype, &type, script_argument_span(call, "dtype")))
         return script_poison();
+    if (!ir_type_is_integer(type) || type.lanes != 1) {
+        script_error(e, "T0244", script_argument_span(call, "dtype"), "an index is int32 or uint32, not %s",
+                     script_type_name(e, type));
+        return script_poison();
+    }
     if (extents && !launch_extents(e, *extents, script_argument_span(call, "extents"), true, given, &count))
         return script_poison();
     if (extents && !record_extents(e, call, given, count))

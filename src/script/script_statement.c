@@ -251,8 +251,16 @@ static script_flow with_statement(script_evaluator *e, const script_node *node) 
     return script_statements(e, &node->body);
 }
 
+/* A wrong value without a report would leave a hole in the kernel that nobody sees. */
+static void expect_report(script_evaluator *e, script_value v, const script_node *node) {
+    if (script_is_poison(v) && base_diagnostics_errors(e->diagnostics) == 0)
+        script_error(e, "T0298", node->span,
+                     "tirc could not evaluate this and does not know why: please report it");
+}
+
 static void expression_statement(script_evaluator *e, const script_node *node) {
     script_value v = script_expression(e, node->a);
+    expect_report(e, v, node);
     switch (v.kind) {
     case SCRIPT_VALUE_EXPR:
         if (script_in_kernel(e) && ir_expr_has_effect(v.as.expr)) {
@@ -290,6 +298,7 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
             break;
         } else {
             script_value v = script_expression(e, node->a);
+            expect_report(e, v, node);
             for (size_t i = 0; i < node->items.count; i++)
                 script_assign(e, node->items.items[i], v, node->a->span);
         }

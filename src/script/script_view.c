@@ -112,8 +112,6 @@ static script_value view_dtype(script_evaluator *e, const script_call *call, ir_
                      (long long)from, tensor->name, (long long)to);
         return script_poison();
     }
-    if (narrower && last > INT64_MAX / ratio)
-        return script_poison();
     last = narrower ? last * ratio : last / ratio;
     shape[type.rank - 1] = ir_int(e->module, NUM_DTYPE_I32, last);
     if (type.layout && ratio > 1) {
@@ -195,8 +193,10 @@ static script_value check_view(script_evaluator *e, const script_call *call, con
     if (!has_layout)
         return have == want ? (*good = true, script_none())
                             : view_mismatch(e, call, tensor, want, have, "elements");
-    if (tensor->type.layout && !layout_span(tensor->type.layout, LAYOUT_AXIS_M, &have))
-        return script_none();
+    if (tensor->type.layout && !layout_span(tensor->type.layout, LAYOUT_AXIS_M, &have)) {
+        script_error(e, "T0213", call->span, "the storage of '%s' is over 2^63 elements", tensor->name);
+        return script_poison();
+    }
     if (!type->layout)
         return have == want ? (*good = true, script_none())
                             : view_mismatch(e, call, tensor, want, have, "slots in storage");

@@ -361,6 +361,24 @@ static void operands_of_words(void **state) {
               "15:23 T0249 an atomic on local memory: no other thread sees it");
 }
 
+/* T0244 T0248: what would be executed by some lanes only is refused */
+static void reductions_on_one_side(void **state) {
+    BODY_SAYS(
+        "B[0] = T.cuda.warp_sum(A[0]) if n > 3 else 0.0\n"
+        "B[1] = T.if_then_else(n > 3, 0.0, T.cuda.warp_sum(A[0]))\n"
+        "f = n > 3 and T.cuda.warp_max(n) > 2\n",
+        "5:12 T0248 a reduction in a place that is not always evaluated, such as one side of a condition",
+        "6:39 T0248 a reduction in a place that is not always evaluated, such as one side of a condition",
+        "7:19 T0248 a reduction in a place that is not always evaluated, such as one side of a condition");
+    SAYS("@T.prim_func\n"
+         "def k():\n"
+         "    T.device_entry()\n"
+         "    x = T.cta_id([2], dtype=\"float32\")\n"
+         "    y = [A[0] for A[0] in range(2)]\n",
+         "4:29 T0244 an index is int32 or uint32, not float32",
+         "5:19 T0229 the target of a comprehension is a name, not a subscript");
+}
+
 /* T0250 T0251 T0252 T0254 T0255; failure case H07 */
 static void launches(void **state) {
     SAYS("@T.function\n"
@@ -611,6 +629,7 @@ int main(void) {
         UNIT_WITH_ARENA(loops),
         UNIT_WITH_ARENA(tests_and_returns),
         UNIT_WITH_ARENA(operands_of_words),
+        UNIT_WITH_ARENA(reductions_on_one_side),
         UNIT_WITH_ARENA(launches),
         UNIT_WITH_ARENA(words_outside_a_kernel),
         UNIT_WITH_ARENA(compile_time_arithmetic),

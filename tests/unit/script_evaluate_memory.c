@@ -192,8 +192,8 @@ static void buffers_of_the_older_dialects(void **state) {
     help_gives(*state,
                "from tvm.script import tirx as T\n"
                "@T.prim_func(private=True, persistent=False)\n"
-               "def old(a: T.handle, B: T.Buffer((16,), \"float4_e2m1fn\", align=16), c: T.handle, d: "
-               "T.handle(\"int32\")):\n"
+               "def old(a: T.handle, B: T.Buffer((16,), \"float4_e2m1fn\", align=16), O: T.Buffer[(4, 4), "
+               "\"int8\"], c: T.handle, d: T.handle(\"int32\")):\n"
                "    n = T.int32()\n"
                "    A = T.match_buffer(a, (n, 16), \"bfloat16\")\n"
                "    C = T.match_buffer(c, (n,), \"float8_e4m3fn\", strides=None, offset_factor=1)\n"
@@ -203,8 +203,8 @@ static void buffers_of_the_older_dialects(void **state) {
                "    D = T.decl_buffer((n,), \"int32\", data=d)\n"
                "    D[bx] = T.cast(A[bx, tx], \"int32\")\n",
                NULL,
-               "function old(A: bfloat16[n, 16], B: float4_e2m1fn[16] align=16, C: float8_e4m3fn[n], d: "
-               "int32*global, n: int32):\n"
+               "function old(A: bfloat16[n, 16], B: float4_e2m1fn[16] align=16, O: int8[4, 4], C: "
+               "float8_e4m3fn[n], d: int32*global, n: int32):\n"
                "    launch:\n"
                "        grid = (n, 1, 1)\n"
                "        block = (16, 1, 1)\n"

@@ -142,6 +142,28 @@ static void tuples_and_stars(void **state) {
          "g: int32 = 3\n");
 }
 
+/* a list or dict of scalars is a row of variables */
+static void rows_of_scalars(void **state) {
+    BODY("regs = [T.local_scalar(\"float32\") for _ in range(3)]\n"
+         "regs[0] = A[tx]\n"
+         "regs[-1] += regs[0]\n"
+         "grid = [[T.local_scalar(\"int32\")] for _ in range(2)]\n"
+         "grid[1][0] = 4\n"
+         "table = {\"low\": T.local_scalar(\"int32\"), \"n\": 3}\n"
+         "table[\"low\"] = n\n"
+         "table[\"n\"] = 5\n"
+         "B[tx] = regs[2] + table[\"low\"] + table[\"n\"]\n",
+         "regs_0: float32\n"
+         "regs_1: float32\n"
+         "regs_2: float32\n"
+         "regs_0 = A[tx]\n"
+         "regs_2 = regs_2 + regs_0\n"
+         "grid_0_0: int32\n"
+         "grid_1_0: int32 = 4\n"
+         "table_low: int32 = n\n"
+         "B[tx] = regs_2 + float32(table_low) + 5.0\n");
+}
+
 /* covers: A47 A48 A51 */
 static void lets(void **state) {
     BODY("m: T.let = 4 * 16\n"
@@ -442,6 +464,7 @@ int main(void) {
         UNIT_WITH_ARENA(plain_first_assignment),
         UNIT_WITH_ARENA(assignments_that_bind),
         UNIT_WITH_ARENA(tuples_and_stars),
+        UNIT_WITH_ARENA(rows_of_scalars),
         UNIT_WITH_ARENA(lets),
         UNIT_WITH_ARENA(let_of_a_load_is_read_where_it_stands),
         UNIT_WITH_ARENA(index_queries_are_lets),
