@@ -38,7 +38,7 @@ LEVEL_FLAGS_x86_64 := -march=x86-64 -DVM_LEVEL=1
 LEVEL_FLAGS_x86_64_v3 := -march=x86-64-v3 -DVM_LEVEL=3
 LEVEL_FLAGS_x86_64_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DVM_LEVEL=4
 LEVEL_FLAGS_generic := -DVM_LEVEL=0
-LEVEL_OPTIMISE := -O3 -fno-gcse
+LEVEL_OPTIMISE := -O3 -fno-gcse -fno-math-errno -fno-trapping-math
 LEVEL_OBJECTS := $(foreach l,$(LEVELS),$(patsubst src/vm/level/%.c,$(BUILD)/vm/level/$(l)/%.o,$(LEVEL_SOURCES)))
 
 OBJECTS := $(foreach m,$(MODULES),$(call module_objects,$(m))) $(LEVEL_OBJECTS)

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything else answers
+ * false and changes nothing: vm_memory.c then does it lane by lane and reports. */
+#include "vm/level/vm_level.h"
+
+typedef struct access_place {
+    uint8_t *host;
+    _Alignas(64) u32 offset[VM_LANES]; /* inactive lanes repeat an active one */
+} access_place;
+
+/* ---- moving data: T in memory, D in the register ---- */
+#define GATHER(T, D)                                                                                         \
+    static void gather_##T##_##D(void *dp, const uint8_t *host, const u32 *offset) {                         \
+        D *d = dp;                                                                                           \
+        for (unsigned l = 0; l < VM_LANES; l++) {                                                            \
+            T value;                                                                                         \
+            memcpy(&value, host + offset[l], sizeof value);                                                  \
+            d[l] = (D)value;                                                                                 \
+        }                                                                                                    \
+    }
+/* The lanes' elements side by side. */
+#define STREAM(T, D)                                                                                         \
+    static void stream_##T##_##D(void *restrict dp, const uint8_t *restrict host) {                          \
+        D *d = dp;                                                                                           \
+        for (unsigned l = 0; l < VM_LANES; l++) {                                                            \
+            T value;                                                                                         \
+            memcpy(&value, host + l * sizeof value, sizeof value);                                           \
+            d[l] = (D)value;                                                                                 \
+        }                                                                                                    \
+    }
+typedef uint8_t u8;
+typedef int8_t s8;
+typedef uint16_t u16;
+typedef int16_t s16;
+GATHER(u8, u32) GATHER(s8, s32) GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64)
+GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64)
+STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
+
+static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host, const u32 *offset) {
+    switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
+    case 0: gather_u8_u32(d, host, offset); break;
+    case 1: gather_u8_u64(d, host, offset); break;
+    case 2: gather_s8_s32(d, host, offset); break;
+    case 3: gather_s8_s64(d, host, offset); break;
+    case 4: gather_u16_u32(d, host, offset); break;
+    case 5: gather_u16_u64(d, host, offset); break;
+    case 6: gather_s16_s32(d, host, offset); break;
+    case 7: gather_s16_s64(d, host, offset); break;
+    case 9: gather_u32_u64(d, host, offset); break;
+    case 11: gather_s32_s64(d, host, offset); break;
+    case 8:
+    case 10: gather_u32_u32(d, host, offset); break;
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+        gather_u64_u64(d, host, offset);
+        gather_u64_u64((u64 *)d + VM_LANES, host + 8, offset);
+        break;
+    default: gather_u64_u64(d, host, offset);
+    }
+}
+static bool stream(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host) {
+    switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
+    case 0: stream_u8_u32(d, host); return true;
+    case 2: stream_s8_s32(d, host); return true;
+    case 4: stream_u16_u32(d, host); return true;
+    case 6: stream_s16_s32(d, host); return true;
+    case 8:
+    case 10: memcpy(d, host, 4 * VM_LANES); return true;
+    case 12:
+    case 13:
+    case 14:
+    case 15: memcpy(d, host, 8 * VM_LANES); return true;
+    default: return false;
+    }
+}
+
+typedef u32 quad __attribute__((vector_size(16), aligned(4), may_alias));
+/* Four 32-bit elements per lane: 4x4 transposes of 16-byte loads. */
+static void gather_quad(u32 *d0, u32 *d1, u32 *d2, u32 *d3, const uint8_t *host, const u32 *offset) {
+    for (unsigned l = 0; l < VM_LANES; l += 4) {
+        quad a = *(const quad *)(host + offset[l]), b = *(const quad *)(host + offset[l + 1]);
+        quad c = *(const quad *)(host + offset[l + 2]), e = *(const quad *)(host + offset[l + 3]);
+        quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
+        quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), ce2 = __builtin_shufflevector(c, e, 2, 6, 3, 7);
+        *(quad *)(d0 + l) = __builtin_shufflevector(ab, ce, 0, 1, 4, 5);
+        *(quad *)(d1 + l) = __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
+        *(quad *)(d2 + l) = __builtin_shufflevector(ab2, ce2, 0, 1, 4, 5);
+        *(quad *)(d3 + l) = __builtin_shufflevector(ab2, ce2, 2, 3, 6, 7);
+    }
+}
+static void scatter_quad(const u32 *d0, const u32 *d1, const u32 *d2, const u32 *d3, uint8_t *host,
+                         const u32 *offset) {
+    for (unsigned l = 0; l < VM_LANES; l += 4) {
+        quad a = *(const quad *)(d0 + l), b = *(const quad *)(d1 + l), c = *(const quad *)(d2 + l),
+             e = *(const quad *)(d3 + l);
+        quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
+        quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), ce2 = __builtin_shufflevector(c, e, 2, 6, 3, 7);
+        *(quad *)(host + offset[l]) = __builtin_shufflevector(ab, ce, 0, 1, 4, 5);
+        *(quad *)(host + offset[l + 1]) = __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
+        *(quad *)(host + offset[l + 2]) = __builtin_shufflevector(ab2, ce2, 0, 1, 4, 5);
+        *(quad *)(host + offset[l + 3]) = __builtin_shufflevector(ab2, ce2, 2, 3, 6, 7);
+    }
+}
+static void scatter(unsigned log2, bool wide, const void *d, uint8_t *host, const u32 *offset, u32 mask) {
+    if (mask == VM_ALL_LANES && log2 == 2 && !wide) {
+        const u32 *s = d;
+        for (unsigned l = 0; l < VM_LANES; l++)
+            memcpy(host + offset[l], s + l, 4);
+        return;
+    }
+    unsigned size = 1u << log2;
+    VM_FOR_LANES(l, mask) {
+        const uint8_t *from = wide || log2 >= 3 ? (const uint8_t *)d + 8 * l : (const uint8_t *)d + 4 * l;
+        if (size == 16) {
+            memcpy(host + offset[l], from, 8);
+            memcpy(host + offset[l] + 8, from + 8 * VM_LANES, 8);
+        } else {
+            memcpy(host + offset[l], from, size);
+        }
+    }
+}
+
+/* ---- places ---- */
+/* Offsets from 32-bit addresses in one flat space of `limit` bytes. */
+static bool place_32(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 limit,
+                     access_place *place) {
+    if (bytes > limit)
+        return false;
+    u32 last = limit - bytes, add = (u32)op->imm, bad = 0;
+    if (VM_ACCESS_FORM(op->sub) == VM_ADDRESS_FIXED) {
+        VM_LOOP {
+            place->offset[l] = add;
+        }
+        return op->imm <= last && (add & (bytes - 1)) == 0;
+    }
+    const u32 *a = vm_operand(w, op->a);
+    u32 spare = a[vm_first_lane(mask)] + add;
+    if (m == NULL) {
+        VM_LOOP {
+            u32 x = a[l] + add;
+            place->offset[l] = x;
+            bad |= (u32)(x > last) | (x & (bytes - 1));
+        }
+    } else {
+        VM_LOOP {
+            u32 x = a[l] + add;
+            x = m[l] ? x : spare;
+            place->offset[l] = x;
+            bad |= (u32)(x > last) | (x & (bytes - 1));
+        }
+    }
+    return bad == 0;
+}
+/* 64-bit addresses of all lanes. */
+static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u64 *out) {
+    u64 add = op->imm;
+    switch (VM_ACCESS_FORM(op->sub)) {
+    case VM_ADDRESS_FIXED:
+        VM_LOOP {
+            out[l] = add;
+        }
+        return;
+    case VM_ADDRESS_INDEXED: {
+        const u64 *a = vm_operand(w, op->a);
+        unsigned shift = op->c >> 1;
+        if (op->c & 1) {
+            const s32 *b = vm_operand(w, op->b);
+            VM_LOOP {
+                out[l] = a[l] + ((u64)(s64)b[l] << shift) + add;
+            }
+        } else {
+            const u32 *b = vm_operand(w, op->b);
+            VM_LOOP {
+                out[l] = a[l] + ((u64)b[l] << shift) + add;
+            }
+        }
+        break;
+    }
+    case VM_ADDRESS_64: {
+        const u64 *a = vm_operand(w, op->a);
+        VM_LOOP {
+            out[l] = a[l] + add;
+        }
+        break;
+    }
+    default: {
+        const u32 *a = vm_operand(w, op->a);
+        VM_LOOP {
+            out[l] = (u32)(a[l] + (u32)add);
+        }
+    }
+    }
+    if (m != NULL) {
+        u64 spare = out[vm_first_lane(mask)];
+        VM_LOOP {
+            u64 x = out[l];
+            out[l] = m[l] ? x : spare;
+        }
+    }
+}
+static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, bool store,
+                     access_place *place, bool *contiguous) {
+    _Alignas(64) u64 address[VM_LANES];
+    addresses(w, op, mask, m, address);
+    u64 first = address[0], different = 0;
+    VM_LOOP {
+        different |= address[l] ^ (first + (u64)l * bytes);
+    }
+    u64 low = first, high = first + 31u * (u64)bytes, unaligned = first;
+    *contiguous = different == 0;
+    if (different) {
+        low = UINT64_MAX;
+        high = unaligned = 0;
+        VM_LOOP {
+            u64 x = address[l];
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+            unaligned |= x;
+        }
+    }
+    if (unaligned & (bytes - 1) || high - low > UINT32_MAX - 64)
+        return false;
+    vm_space space = VM_ACCESS_SPACE(op->sub);
+    vm_cta *cta = w->cta;
+    u64 begin, end;
+    if (space == VM_GLOBAL || (space == VM_GENERIC && low >= VM_GLOBAL_BASE)) {
+        const vm_allocation *allocation = cta->last;
+        if (allocation == NULL || low < allocation->begin || low >= allocation->end) {
+            allocation = vm_memory_find(cta->run, low);
+            if (allocation == NULL)
+                return false;
+            cta->last = allocation;
+        }
+        if (store && allocation->read_only)
+            return false;
+        begin = allocation->begin;
+        end = allocation->end;
+        place->host = allocation->host + (low - begin);
+    } else {
+        u64 window = 0;
+        if (space == VM_SHARED || (space == VM_GENERIC && low >> VM_WINDOW_BITS == 1)) {
+            window = space == VM_GENERIC ? VM_SHARED_BASE : 0;
+            end = cta->shared_bytes;
+            place->host = cta->shared;
+        } else if (space == VM_CONST && !store) {
+            end = cta->run->program->const_bytes;
+            place->host = cta->run->program->const_bank;
+        } else if (space == VM_PARAM && !store) {
+            end = cta->run->parameter_bytes;
+            place->host = cta->run->parameters;
+        } else {
+            return false;
+        }
+        begin = window;
+        end += window;
+        if (low < begin || low >= end)
+            return false;
+        place->host += low - begin;
+    }
+    if (end - high < bytes || high >= end)
+        return false;
+    VM_LOOP {
+        place->offset[l] = (u32)(address[l] - low);
+    }
+    return true;
+}
+
+/* ---- local memory: word k of lane l at k * 128 + l * 4 ---- */
+static bool local_access(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool store) {
+    const vm_frame *frame = w->splits[w->current].frame;
+    unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
+    if (log2 < 2 || log2 > 3 || (log2 == 2 && VM_ACCESS_WIDE(op->sub)))
+        return false;
+    access_place place;
+    u32 top = frame->local + frame->function->local_bytes + frame->stack, bytes = count << log2;
+    vm_op shifted = *op;
+    if (VM_ACCESS_SPACE(op->sub) == VM_FRAME) {
+        shifted.imm += frame->local;
+        if (VM_ACCESS_FORM(op->sub) != VM_ADDRESS_FIXED)
+            return false;
+    } else if (VM_ACCESS_FORM(op->sub) == VM_ADDRESS_64) {
+        const u64 *a = vm_operand(w, op->a);
+        u64 high = 0;
+        _Alignas(64) u32 low[VM_LANES];
+        VM_LOOP {
+            high |= m && !m[l] ? 0 : a[l] >> 32;
+            low[l] = (u32)a[l];
+        }
+        if (high || bytes > top)
+            return false;
+        u32 add = (u32)op->imm, last = top - bytes, bad = 0;
+        VM_LOOP {
+            u32 x = low[l] + add;
+            x = m && !m[l] ? 0 : x;
+            place.offset[l] = x;
+            bad |= (u32)(x > last) | (x & (bytes - 1));
+        }
+        if (bad)
+            return false;
+        goto placed;
+    } else if (VM_ACCESS_FORM(op->sub) == VM_ADDRESS_INDEXED) {
+        return false;
+    }
+    if (!place_32(w, &shifted, mask, m, bytes, top, &place))
+        return false;
+placed:;
+    u32 *words = (u32 *)w->local;
+    const uint32_t *list = count > 1 ? w->cta->run->program->extras.items + op->x + 1 : &op->d;
+    for (unsigned k = 0; k < count; k++) {
+        if (list[k] == VM_REF_NONE)
+            continue;
+        void *d = vm_operand(w, list[k]);
+        VM_FOR_LANES(l, mask) {
+            u32 *word = words + (size_t)((place.offset[l] + (k << log2)) >> 2) * VM_LANES + l;
+            if (log2 == 2) {
+                if (store)
+                    *word = ((u32 *)d)[l];
+                else
+                    ((u32 *)d)[l] = *word;
+            } else if (store) {
+                word[0] = (u32)((u64 *)d)[l];
+                word[VM_LANES] = (u32)(((u64 *)d)[l] >> 32);
+            } else {
+                ((u64 *)d)[l] = word[0] | (u64)word[VM_LANES] << 32;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- the two entries ---- */
+static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool store, access_place *place,
+                       bool *contiguous) {
+    u32 bytes = VM_ACCESS_COUNT(op->sub) << VM_ACCESS_LOG2(op->sub);
+    vm_address_form form = VM_ACCESS_FORM(op->sub);
+    *contiguous = false;
+    if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && (form == VM_ADDRESS_32 || form == VM_ADDRESS_FIXED)) {
+        place->host = w->cta->shared;
+        if (!place_32(w, op, mask, m, bytes, w->cta->shared_bytes, place))
+            return false;
+        u32 different = 0, first = place->offset[0];
+        VM_LOOP {
+            different |= place->offset[l] ^ (first + l * bytes);
+        }
+        *contiguous = different == 0;
+        return true;
+    }
+    return place_64(w, op, mask, m, bytes, store, place, contiguous);
+}
+
+bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+    vm_space space = VM_ACCESS_SPACE(op->sub);
+    if (space == VM_FRAME || space == VM_LOCAL)
+        return local_access(w, op, mask, m, false);
+    access_place place;
+    bool contiguous;
+    if (!find_place(w, op, mask, m, false, &place, &contiguous))
+        return false;
+    unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
+    bool sign = VM_ACCESS_SIGNED(op->sub), wide = VM_ACCESS_WIDE(op->sub);
+    const uint32_t *list = count > 1 ? w->cta->run->program->extras.items + op->x + 1 : &op->d;
+    _Alignas(64) u32 loaded[4 * VM_LANES];
+    if (count == 4 && log2 == 2 && !wide && m == NULL && list[0] != VM_REF_NONE && list[1] != VM_REF_NONE &&
+        list[2] != VM_REF_NONE && list[3] != VM_REF_NONE) {
+        gather_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]), vm_operand(w, list[3]),
+                    place.host, place.offset);
+        return true;
+    }
+    for (unsigned k = 0; k < count; k++) {
+        if (list[k] == VM_REF_NONE)
+            continue;
+        void *d = m == NULL ? vm_operand(w, list[k]) : (void *)loaded;
+        if (!contiguous || count != 1 || !stream(log2, sign, wide, d, place.host + place.offset[0]))
+            gather(log2, sign, wide, d, place.host + (k << log2), place.offset);
+        if (m == NULL)
+            continue;
+        d = vm_operand(w, list[k]);
+        if (wide || log2 >= 3) {
+            u64 *to = d;
+            const u64 *from = (const u64 *)loaded;
+            for (unsigned part = 0; part <= (log2 == 4); part++, to += VM_LANES, from += VM_LANES)
+                VM_LOOP {
+                    u64 value = from[l], old = to[l];
+                    to[l] = m[l] ? value : old;
+                }
+        } else {
+            u32 *to = d;
+            VM_LOOP {
+                u32 value = loaded[l], old = to[l];
+                to[l] = m[l] ? value : old;
+            }
+        }
+    }
+    return true;
+}
+
+bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+    vm_space space = VM_ACCESS_SPACE(op->sub);
+    if (space == VM_FRAME || space == VM_LOCAL)
+        return local_access(w, op, mask, m, true);
+    access_place place;
+    bool contiguous;
+    if (!find_place(w, op, mask, m, true, &place, &contiguous))
+        return false;
+    unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
+    bool wide = VM_ACCESS_WIDE(op->sub);
+    w->cta->writes++;
+    if (count == 1) {
+        const void *d = vm_operand(w, op->d);
+        if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))
+            memcpy(place.host + place.offset[0], d, (size_t)VM_LANES << log2);
+        else
+            scatter(log2, wide, d, place.host, place.offset, mask);
+        return true;
+    }
+    const uint32_t *list = w->cta->run->program->extras.items + op->x + 1;
+    if (count == 4 && log2 == 2 && !wide && mask == VM_ALL_LANES) {
+        scatter_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]), vm_operand(w, list[3]),
+                     place.host, place.offset);
+        return true;
+    }
+    for (unsigned k = 0; k < count; k++)
+        scatter(log2, wide, vm_operand(w, list[k]), place.host + (k << log2), place.offset, mask);
+    return true;
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Inside of the machine; only src/vm includes it.
+ *
+ * Decoding (vm_decode*.c, vm_allocate.c) turns each PTX function into vm_op records. A vm_op works on 32 lanes:
+ *  - a register of up to 32 bits is one row of 32 x u32, of 64 bits one array of 32 x u64 (two rows), of 128 bits
+ *    32 x u64 low halves and then 32 x u64 high halves (four rows); narrower integers are kept zero-extended; a
+ *    predicate is a u32 lane mask;
+ *  - operands are references: byte offset | selector. Selector 0 is the frame of the running function, 1 the launch
+ *    pool (constants, kernel parameters, launch sizes: broadcast rows, filled once per run), 2 the rows of the warp
+ *    (tid, laneid), 3 the rows of the CTA (ctaid). So constants and uniform values cost no instruction.
+ * Modifiers such as .ftz, .sat, 16-bit wrapping are decomposed into several lane operations at decode.
+ *
+ * Execution: the engine (level/vm_engine.c, one build per processor level) runs one split of one warp until something
+ * happens that another file handles. A split is (pc, lane mask, call frame). Blocks are laid out in an order in which
+ * a block stands after everything that leads to it inside its loop, so running the split with the lowest pc (deepest
+ * call first) and merging equal pcs reconverges at the immediate post-dominator or before it. That is a hint only: a
+ * split that spins hands over to the others (vm_control.c). */
+#ifndef TIRC_VM_VM_INTERNAL_H
+#define TIRC_VM_VM_INTERNAL_H
+#include <pthread.h>
+#include <string.h>
+#include "num/num.h"
+#include "vm/vm.h"
+
+#define VM_LANES     32
+#define VM_ROW_BYTES 128u
+#define VM_ALL_LANES 0xffffffffu
+
+/* ---- operations ---- */
+typedef enum vm_lane {
+#define VM_LANE(name, rows, sources) VM_LANE_##name,
+#include "vm/vm_lanes.def"
+#undef VM_LANE
+    VM_LANE_COUNT
+} vm_lane;
+typedef struct vm_lane_shape {
+    uint8_t rows, sources;
+} vm_lane_shape;
+extern const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT];
+
+/* Lane operations that the engine runs inline; the others go through a table of functions. */
+#define VM_HOT_LANES(X)                                                                                      \
+    X(MOV32) X(MOV64) X(SELP32) X(ADD32) X(SUB32) X(MUL32) X(MAD32) X(AND32) X(OR32) X(XOR32) X(SHL32)       \
+    X(SHRU32) X(SHRS32) X(ADD64) X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32)          \
+    X(MULWU32) X(SEXT32) X(ZEXT32) X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32)        \
+    X(LTS32) X(LES32) X(LTU32) X(LEU32) X(EQ64) X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32) X(LEF32)
+typedef enum vm_code {
+    VM_CODE_LANE,     /* sub: vm_lane; d, a, b, c, imm */
+    VM_CODE_LOAD,     /* sub: vm_access bits; d or extras; a, b, c; imm: offset */
+    VM_CODE_STORE,    /* the same; d or extras are read */
+    VM_CODE_EXTERNAL, /* sub: vm_external; all its operands in extras and d, a, b, c as its row says */
+    VM_CODE_GUARD,    /* a: predicate, sub: 1 negated. Lanes for the operations up to UNGUARD; x: index of it */
+    VM_CODE_UNGUARD,
+    VM_CODE_BRANCH,    /* x: target */
+    VM_CODE_BRANCH_IF, /* a: predicate, sub: 1 negated; x: target; else the next operation */
+    VM_CODE_SWITCH,    /* a: index row; extras: count, targets */
+    VM_CODE_JOIN,      /* first of a block that other splits may reach */
+    VM_CODE_EXIT,
+    VM_CODE_RETURN,
+    VM_CODE_TRAP,
+#define X(name) VM_CODE_HOT_##name,
+    VM_HOT_LANES(X)
+#undef X
+        VM_CODE_COUNT
+} vm_code;
+
+typedef struct vm_op {
+    uint16_t code, sub;
+    uint32_t d, a, b, c; /* references */
+    uint32_t x;          /* target, or index into program->extras: count, then references */
+    uint64_t imm;
+} vm_op;
+
+/* References while decoding: kind << 30 | index (virtual register, or row). Bit 29 in an extras list: written. */
+#define VM_REF_KIND(ref)  ((ref) >> 30)
+#define VM_REF_INDEX(ref) ((ref) & 0x1fffffffu)
+#define VM_REF_WRITTEN    0x20000000u
+#define VM_REF_NONE       0xffffffffu
+enum { VM_REF_FRAME = 0, VM_REF_POOL = 1, VM_REF_WARP = 2, VM_REF_CTA = 3 };
+#define VM_REF(kind, index) ((uint32_t)(kind) << 30 | (uint32_t)(index))
+
+/* Rows of a warp (selector 2) and of a CTA (selector 3). */
+enum { VM_WARP_TID_X, VM_WARP_TID_Y, VM_WARP_TID_Z, VM_WARP_LANE, VM_WARP_INDEX, VM_WARP_ROWS };
+enum { VM_CTA_X, VM_CTA_Y, VM_CTA_Z, VM_CTA_ROWS };
+
+/* Memory access: bits of sub. */
+typedef enum vm_space {
+    VM_GLOBAL,
+    VM_SHARED,
+    VM_LOCAL,
+    VM_CONST,
+    VM_PARAM,
+    VM_GENERIC,
+    VM_FRAME /* local memory relative to the frame: .local and .param variables of the function */
+} vm_space;
+typedef enum vm_address_form {
+    VM_ADDRESS_32,      /* a: 32-bit row */
+    VM_ADDRESS_64,      /* a: 64-bit row */
+    VM_ADDRESS_INDEXED, /* a: 64-bit base, b: 32-bit index, c: log2(scale) << 1 | signed (a number) */
+    VM_ADDRESS_FIXED    /* imm only */
+} vm_address_form;
+#define VM_ACCESS(space, log2_size, count, sign, wide, form, poll)                                           \
+    ((uint16_t)((space) | (log2_size) << 3 | ((count) - 1) << 6 | (sign) << 9 | (wide) << 10 |               \
+                (form) << 11 | (poll) << 13))
+#define VM_ACCESS_SPACE(sub)     ((vm_space)((sub) & 7))
+#define VM_ACCESS_LOG2(sub)      ((sub) >> 3 & 7)
+#define VM_ACCESS_COUNT(sub)     (((sub) >> 6 & 7) + 1)
+#define VM_ACCESS_SIGNED(sub)    ((sub) >> 9 & 1)  /* sign-extend to the register */
+#define VM_ACCESS_WIDE(sub)      ((sub) >> 10 & 1) /* the register is 64 bits */
+#define VM_ACCESS_FORM(sub)      ((vm_address_form)((sub) >> 11 & 3))
+#define VM_ACCESS_POLL(sub)      ((sub) >> 13 & 1)
+#define VM_ACCESS_FORM_SHIFT     11
+#define VM_ACCESS_FORM_MASK      (3 << VM_ACCESS_FORM_SHIFT)
+
+/* Operations outside the engine. VM_EXTERNAL(name) has a function vm_external_<name>. */
+#define VM_EXTERNALS(X)                                                                                      \
+    X(ACCESS)   /* never decoded: loads and stores that the engine hands over */                             \
+    X(ATOM) X(SHFL) X(VOTE) X(MATCH) X(REDUX) X(ELECT) X(WARP_BARRIER) X(BARRIER) X(CALL) X(CALL_INDIRECT)   \
+    X(PRINTF) X(ASSERT) X(SPECIAL) X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) \
+    X(STACKRESTORE) X(MALLOC)
+typedef enum vm_external {
+#define X(name) VM_EXTERNAL_##name,
+    VM_EXTERNALS(X)
+#undef X
+        VM_EXTERNAL_COUNT
+} vm_external;
+
+/* What an operation outside the engine wants next. */
+typedef enum vm_action {
+    VM_GO,    /* the next operation */
+    VM_AGAIN, /* nothing done: the split waits at this operation (its state is set) */
+    VM_JUMP,  /* the current split's pc, frame or mask was set */
+    VM_YIELD, /* done; let others run before the next operation */
+    VM_HALT   /* the CTA ends */
+} vm_action;
+
+/* Arithmetic of SOFT32, SOFT64, HALF, F32X2. */
+typedef enum vm_arith {
+    VM_ARITH_ADD,
+    VM_ARITH_SUB,
+    VM_ARITH_MUL,
+    VM_ARITH_FMA,
+    VM_ARITH_DIV,
+    VM_ARITH_SQRT,
+    VM_ARITH_RCP,
+    VM_ARITH_MIN,
+    VM_ARITH_MAX,
+    VM_ARITH_NEG,
+    VM_ARITH_ABS,
+    VM_ARITH_EX2,
+    VM_ARITH_TANH,
+    VM_ARITH_CVT /* rounds source a of 64 bits to 32: SOFT */
+} vm_arith;
+#define VM_HALF_BF16     0x100u
+#define VM_HALF_PACKED   0x200u
+#define VM_HALF_FTZ      0x400u
+#define VM_HALF_SAT      0x800u
+#define VM_HALF_RELU     0x1000u
+#define VM_HALF_NAN      0x2000u
+#define VM_HALF_XORSIGN  0x4000u
+#define VM_HALF_ABS      0x8000u
+typedef enum vm_testp {
+    VM_TESTP_FINITE,
+    VM_TESTP_INFINITE,
+    VM_TESTP_NUMBER,
+    VM_TESTP_NOTANUMBER,
+    VM_TESTP_NORMAL,
+    VM_TESTP_SUBNORMAL
+} vm_testp;
+
+/* ---- addresses ---- */
+/* Generic windows of 2^40 bytes; what is above VM_GLOBAL_BASE is the global heap. State-space addresses of shared,
+ * local, const and param are offsets in their window. */
+#define VM_WINDOW_BITS      40
+#define VM_WINDOW(space_id) ((uint64_t)(space_id) << VM_WINDOW_BITS)
+#define VM_SHARED_BASE      VM_WINDOW(1)
+#define VM_LOCAL_BASE       VM_WINDOW(2)
+#define VM_CONST_BASE       VM_WINDOW(3)
+#define VM_PARAM_BASE       VM_WINDOW(4)
+#define VM_CODE_BASE        VM_WINDOW(5)
+#define VM_GLOBAL_BASE      VM_WINDOW(0x70)
+#define VM_HEAP_BASE        (VM_GLOBAL_BASE + (1ull << 36)) /* buffers of the caller; module variables below */
+#define VM_GUARD_BYTES      4096u
+#define VM_SHARED_RESERVED  1024u /* the system's own bytes at the start of shared memory, sm_80 and later */
+#define VM_SHARED_LIMIT     (227u * 1024u)
+#define VM_LOCAL_LIMIT      (512u * 1024u) /* bytes per lane, as cudaLimitStackSize can reach */
+#define VM_DEPTH_LIMIT      20000u
+#define VM_ROWS_LIMIT       (1u << 20) /* register rows of one warp: 128 MiB */
+#define VM_BARRIERS         16
+
+typedef struct vm_allocation {
+    uint64_t begin, end;
+    uint8_t *host;
+    const char *name;
+    bool read_only;
+} vm_allocation;
+
+/* ---- a decoded module ---- */
+typedef enum vm_fill_kind {
+    VM_FILL_PARAM,          /* bytes of the kernel's parameters */
+    VM_FILL_SPECIAL,        /* value: vm_launch_value */
+    VM_FILL_DYNAMIC_SHARED, /* address of the dynamic shared array, plus value */
+    VM_FILL_BUFFER_END
+} vm_fill_kind;
+typedef enum vm_launch_value {
+    VM_VALUE_NTID_X,
+    VM_VALUE_NTID_Y,
+    VM_VALUE_NTID_Z,
+    VM_VALUE_NCTAID_X,
+    VM_VALUE_NCTAID_Y,
+    VM_VALUE_NCTAID_Z,
+    VM_VALUE_NWARPID,
+    VM_VALUE_DYNAMIC_SHARED_BYTES,
+    VM_VALUE_TOTAL_SHARED_BYTES
+} vm_launch_value;
+/* A pool row that a launch fills. */
+typedef struct vm_fill {
+    uint32_t row, kernel; /* kernel: function id for PARAM, else 0 */
+    vm_fill_kind kind;
+    uint64_t value;   /* PARAM: byte offset */
+    uint8_t size;     /* PARAM: bytes */
+    bool sign, wide;  /* sign-extended; the row pair is 64-bit */
+    bool window;      /* add VM_SHARED_BASE (generic address) */
+} vm_fill;
+
+typedef struct vm_parameter {
+    uint32_t offset, bytes; /* in the parameter bank of a kernel, or in the frame's local memory */
+} vm_parameter;
+
+typedef struct vm_function {
+    const ptx_function *source;
+    uint32_t first_op, op_count;
+    uint32_t predicates, rows; /* of a frame; rows include those of the predicates */
+    uint32_t virtual_registers;
+    uint32_t local_bytes; /* per lane */
+    uint32_t parameter_bytes;
+    vm_parameter *parameters, *returns;
+    uint32_t static_shared_end; /* entries: VM_SHARED_RESERVED when there is none */
+    uint32_t dynamic_align;
+    bool clears; /* reads registers that nothing wrote: frames start as zero */
+    bool decoded;
+    bool serial;  /* what it may call needs all CTAs in one deterministic interleaving */
+    bool polls;   /* has polls of memory */
+    bool reached; /* by an entry */
+    /* where registers went, for evaluating origins: reference, and the operations [begin, end] where it holds */
+    uint32_t *register_ref, *register_begin, *register_end;
+} vm_function;
+
+/* A call: where its parameters stand in the caller's local memory. */
+typedef struct vm_call_site {
+    uint32_t function; /* id in the module; UINT32_MAX: indirect */
+    uint32_t argument_count, return_count;
+    const vm_parameter *arguments, *returns;
+} vm_call_site;
+
+typedef struct vm_program_variable {
+    const ptx_variable *variable;
+    uint64_t address; /* in its state space */
+    bool dynamic;     /* .extern .shared [] */
+    bool placed;
+} vm_program_variable;
+
+struct vm_program {
+    base_arena *arena;
+    const ptx_module *module;
+    BASE_VECTOR(vm_op) ops;
+    BASE_VECTOR(uint32_t) instruction_of; /* per op: index in its function's instructions */
+    BASE_VECTOR(uint32_t) extras;
+    BASE_VECTOR(vm_call_site) calls; /* CALL, CALL_INDIRECT, PRINTF, ASSERT, MALLOC: imm is the index */
+    vm_function *functions; /* parallel to module->functions */
+    size_t function_count;
+    BASE_VECTOR(uint32_t) pool; /* initial rows of the launch pool, one broadcast value per 32-bit element */
+    uint32_t pool_rows;
+    base_map *pool_of; /* (value, width) to row + 1 */
+    BASE_VECTOR(vm_fill) fills;
+    base_map *variable_of; /* ptx_variable to vm_program_variable */
+    BASE_VECTOR(vm_program_variable *) variables;
+    uint8_t *const_bank;
+    uint64_t const_bytes;
+    BASE_VECTOR(vm_allocation) globals; /* host: initial bytes, NULL when zero */
+    BASE_VECTOR(const ptx_function *) entries;
+};
+const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc);
+const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint32_t pc);
+
+/* ---- running ---- */
+typedef struct vm_frame vm_frame;
+struct vm_frame {
+    vm_frame *parent;
+    const vm_function *function;
+    uint32_t references; /* splits and callee frames */
+    uint32_t return_pc;
+    uint32_t call_pc;
+    uint32_t row, local; /* first row; first byte of local memory */
+    uint32_t depth;
+    uint32_t stack; /* bytes taken by alloca above function->local_bytes */
+};
+
+typedef enum vm_split_state {
+    VM_SPLIT_READY,
+    VM_SPLIT_COLLECTIVE, /* waits at a warp collective for other lanes */
+    VM_SPLIT_BARRIER,    /* arrived at a CTA barrier, waits */
+    VM_SPLIT_RELEASED    /* passes the barrier when it runs next */
+} vm_split_state;
+typedef struct vm_split {
+    uint32_t pc, mask;
+    vm_frame *frame;
+    vm_split_state state;
+    uint32_t wait;   /* barrier number; COLLECTIVE: lanes waited for */
+    uint32_t turns;  /* how often it used up its budget: the fewest turns run first */
+    uint32_t result; /* barrier.red result for its lanes */
+} vm_split;
+
+typedef struct vm_cta vm_cta;
+typedef struct vm_warp {
+    vm_cta *cta;
+    uint32_t index;
+    uint32_t live; /* lanes that exist and have not exited */
+    uint8_t *base[4]; /* by selector, less the selector, so that base[ref & 3] + ref is the operand */
+    uint8_t *rows;
+    uint32_t row_capacity;
+    uint8_t *local; /* word k of lane l at k * 128 + l * 4 */
+    uint32_t local_capacity; /* bytes per lane */
+    vm_split splits[VM_LANES];
+    uint32_t split_count, current;
+    uint32_t next_pc; /* a split at or after this pc lets others run first; UINT32_MAX: runs on */
+    uint32_t budget;   /* back-edges left */
+    uint32_t polls;    /* since the split was chosen */
+    uint64_t steps;
+    bool idle;         /* the last run ended in polls only */
+    vm_frame *free_frames;
+    uint32_t frame_count;
+    _Alignas(64) uint32_t mask_row[VM_LANES]; /* -1 in active lanes while the mask is partial */
+    _Alignas(64) uint32_t scratch[8 * VM_LANES];
+} vm_warp;
+
+typedef struct vm_barrier {
+    uint32_t expected; /* threads; 0: all */
+    uint32_t arrived;  /* threads of complete warps */
+    bool active;
+    uint8_t reduce; /* 0 none, 1 and, 2 or, 3 popc */
+    uint32_t accumulated;
+    uint32_t first_pc;
+    uint32_t contributed; /* bit per warp counted in this phase */
+    uint32_t *pending;    /* per warp: lanes that arrived while others of the warp have not */
+} vm_barrier;
+
+typedef struct vm_found { /* a finding and the key that orders and merges it */
+    vm_finding finding;
+    uint32_t pc;
+} vm_found;
+
+typedef struct vm_commit vm_commit;
+typedef struct vm_grid vm_grid;
+struct vm_cta {
+    vm_grid *run;
+    base_arena *arena;  /* the worker's, for machine state */
+    base_arena *report; /* findings and text since the last commit; NULL: none yet */
+    uint32_t id[3];
+    uint64_t linear;
+    uint8_t *shared; /* [0, shared_bytes), reserved bytes included */
+    uint32_t shared_bytes;
+    vm_warp *warps;
+    uint32_t warp_count, live_warps;
+    vm_barrier barriers[VM_BARRIERS];
+    uint64_t writes; /* version of shared and global memory as this CTA changed it */
+    uint64_t steps, step_limit;
+    uint64_t seen_writes, idle_rounds;
+    vm_status status;
+    const vm_allocation *last; /* allocation of the last global access */
+    BASE_VECTOR(vm_found) found;
+    uint64_t found_dropped;
+    base_builder print;
+    _Alignas(64) uint32_t rows[VM_CTA_ROWS][VM_LANES];
+};
+
+typedef struct vm_level vm_level;
+struct vm_grid {
+    const vm_program *program;
+    const vm_launch *launch;
+    const vm_function *kernel;
+    const vm_level *level;
+    vm_allocation *allocations; /* sorted by address */
+    size_t allocation_count;
+    uint8_t *pool;      /* the launch pool */
+    uint8_t *warp_rows; /* VM_WARP_ROWS rows per warp of a CTA */
+    uint8_t *parameters;
+    uint64_t parameter_bytes;
+    uint32_t shared_bytes, dynamic_shared;
+    uint32_t threads_per_cta, warps_per_cta;
+    uint64_t cta_count;
+    bool serial;
+    uint64_t heap_next, heap_end; /* device malloc */
+    /* work distribution and the commit in CTA order (vm_commit.c) */
+    pthread_mutex_t lock, atomic_lock;
+    uint64_t next_cta, next_commit; /* first CTA not handed out, not committed */
+    volatile uint64_t stop_at;      /* CTAs after this one no longer matter */
+    volatile bool stop;
+    bool lost_memory;
+    vm_commit *commit;
+};
+
+typedef void (*vm_lane_function)(void *d, const void *a, const void *b, const void *c, uint64_t imm);
+typedef enum vm_leave {
+    VM_LEAVE_BLOCKED, /* no split can run */
+    VM_LEAVE_YIELD,   /* budget or polls used up */
+    VM_LEAVE_EXITED,  /* no lane left */
+    VM_LEAVE_HALT     /* the CTA's status says why */
+} vm_leave;
+struct vm_level {
+    const char *name;
+    vm_leave (*run)(vm_warp *warp);
+    const vm_lane_function *lanes;
+};
+#define VM_BUDGET (1u << 16) /* back-edges before a split lets others run */
+/* Levels compiled in, best first; NULL at the end. */
+const vm_level *vm_level_choose(const char *name); /* NULL: unknown or not available here */
+
+/* vm_decode.c */
+bool vm_decode_function(vm_program *program, const ptx_function *function);
+/* vm_layout.c: addresses of variables, parameter offsets, reachability */
+void vm_layout_program(vm_program *program);
+
+/* vm_memory.c */
+const vm_allocation *vm_memory_find(const vm_grid *run, uint64_t address); /* containing it, or NULL */
+const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address);
+/* Host place of an access, or NULL after reporting. address is in `space`; local memory is not handled here. */
+uint8_t *vm_memory_host(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                        uint64_t size, bool store);
+/* Reads or writes bytes at a generic address for one lane, local memory included. False after reporting. */
+bool vm_memory_read(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address, void *to,
+                    uint64_t size);
+bool vm_memory_write(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                     const void *from, uint64_t size);
+bool vm_memory_local_reserve(vm_warp *warp, uint32_t bytes);
+uint64_t vm_memory_address(const vm_warp *warp, const vm_op *op, unsigned lane);
+vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask);
+
+/* vm_control.c */
+bool vm_control_pick(vm_warp *warp); /* chooses the next split: current, base, next_pc; false: none ready */
+void vm_control_branch(vm_warp *warp, uint32_t taken_pc, uint32_t taken, uint32_t next_pc);
+void vm_control_arrive(vm_warp *warp, uint32_t pc); /* the current split stands at pc: merge with those there */
+void vm_control_switch(vm_warp *warp, const vm_op *op, uint32_t pc);
+void vm_control_spend(vm_warp *warp); /* the current split used up its budget */
+void vm_control_exit(vm_warp *warp, uint32_t lanes);
+void vm_control_return(vm_warp *warp);
+void vm_control_merge(vm_warp *warp, uint32_t index); /* into splits with the same pc and frame */
+uint64_t vm_control_key(const vm_split *split);
+void vm_control_load(vm_warp *warp); /* base[0] for the current split's frame */
+vm_frame *vm_control_frame(vm_warp *warp); /* zeroed, one reference */
+void vm_control_release(vm_warp *warp, vm_frame *frame);
+/* Leaves only `keep` lanes in the current split; the others become a ready split at the same place. */
+void vm_control_isolate(vm_warp *warp, uint32_t keep);
+void vm_call_return(vm_warp *warp); /* vm_call.c: hands back the results of the current frame and leaves it */
+bool vm_call_rows_reserve(vm_warp *warp, uint32_t rows);
+
+/* External operations: warp->splits[warp->current].pc is the operation's own pc; mask the lanes that execute. */
+typedef vm_action (*vm_external_function)(vm_warp *warp, const vm_op *op, uint32_t mask);
+extern const vm_external_function vm_externals[VM_EXTERNAL_COUNT];
+#define X(name) vm_action vm_external_##name(vm_warp *warp, const vm_op *op, uint32_t mask);
+VM_EXTERNALS(X)
+#undef X
+
+/* vm_barrier.c */
+void vm_barrier_exit(vm_warp *warp); /* lanes exited: barriers may complete */
+/* vm_collective.c */
+const char *vm_collective_name(const vm_op *op);
+
+/* vm_schedule.c */
+void vm_schedule_start(vm_cta *cta, uint64_t linear); /* prepares a CTA to run */
+typedef enum vm_progress { VM_CTA_DONE, VM_CTA_STALLED, VM_CTA_RUNNING } vm_progress;
+vm_progress vm_schedule_run(vm_cta *cta, bool alone);
+void vm_schedule_deadlock(vm_cta *cta);
+
+/* vm_commit.c: results of CTAs, put together in CTA order. */
+
+vm_commit *vm_commit_create(vm_grid *run, base_heap *heap);
+/* Hands over what the CTAs [first, first + count) found and printed, and empties the CTA's lists. */
+void vm_commit_add(vm_grid *run, vm_cta *cta, uint64_t first, uint64_t count, uint64_t steps);
+void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *result);
+/* vm_launch.c: checks and prepares; false: bad launch, the findings of `result` say why. */
+bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, const vm_program *program,
+                       vm_launch *launch, vm_result *result);
+vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena);
+
+/* vm_finding.c: adds to the CTA's findings; returns the finding when it is new, to fill in more. */
+base_arena *vm_finding_arena(vm_cta *cta); /* for findings' texts and printed text */
+vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp, unsigned lane);
+void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, ptx_space space,
+                       uint64_t address, uint64_t size, uint64_t required, bool store);
+
+/* Operand of a reference. */
+static inline void *vm_operand(const vm_warp *warp, uint32_t ref) {
+    return warp->base[ref & 3] + ref;
+}
+static inline uint32_t vm_operand32(const vm_warp *warp, uint32_t ref, unsigned lane) {
+    return ((const uint32_t *)vm_operand(warp, ref))[lane];
+}
+static inline uint64_t vm_operand64(const vm_warp *warp, uint32_t ref, unsigned lane) {
+    return ((const uint64_t *)vm_operand(warp, ref))[lane];
+}
+static inline unsigned vm_first_lane(uint32_t mask) {
+    return (unsigned)__builtin_ctz(mask);
+}
+#define VM_FOR_LANES(lane, mask)                                                                             \
+    for (uint32_t rest_##lane = (mask), lane = 0;                                                            \
+         rest_##lane && ((lane = (uint32_t)__builtin_ctz(rest_##lane)), 1); rest_##lane &= rest_##lane - 1)
+#endif

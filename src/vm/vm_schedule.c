@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One CTA: its warps in turn, until all have exited, something stops it, or nothing can move. Deadlock: no split can run;
+ * or every split that can only repeats polls, and shared and global memory have not changed for very long. */
+#include "vm/vm_internal.h"
+
+enum {
+    STALL_ROUNDS = 64,      /* idle rounds after which other CTAs get their turn */
+    DEADLOCK_ROUNDS = 1 << 14 /* idle rounds of a CTA that nobody else can wake */
+};
+
+static void *allocate_aligned(base_arena *arena, size_t size) {
+    uintptr_t memory = (uintptr_t)base_arena_allocate(arena, size + 64);
+    return (void *)((memory + 63) & ~(uintptr_t)63);
+}
+
+vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena) {
+    vm_cta *cta = allocate_aligned(arena, sizeof *cta);
+    cta->run = run;
+    cta->arena = arena;
+    cta->shared_bytes = run->shared_bytes;
+    cta->shared = allocate_aligned(arena, run->shared_bytes);
+    cta->warp_count = run->warps_per_cta;
+    cta->warps = allocate_aligned(arena, cta->warp_count * sizeof *cta->warps);
+    for (unsigned i = 0; i < VM_BARRIERS; i++)
+        cta->barriers[i].pending = BASE_NEW_ARRAY(arena, uint32_t, cta->warp_count);
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        vm_warp *warp = &cta->warps[i];
+        warp->cta = cta;
+        warp->index = i;
+        warp->base[VM_REF_POOL] = run->pool - VM_REF_POOL;
+        warp->base[VM_REF_WARP] = run->warp_rows + (size_t)i * VM_WARP_ROWS * VM_ROW_BYTES - VM_REF_WARP;
+        warp->base[VM_REF_CTA] = (uint8_t *)cta->rows - VM_REF_CTA;
+        vm_call_rows_reserve(warp, run->kernel->rows);
+        vm_memory_local_reserve(warp, run->kernel->local_bytes);
+    }
+    return cta;
+}
+
+static void start_warp(vm_warp *warp) {
+    const vm_grid *run = warp->cta->run;
+    const vm_function *kernel = run->kernel;
+    while (warp->split_count) /* left over from a CTA that was stopped */
+        vm_control_release(warp, warp->splits[--warp->split_count].frame);
+    uint32_t threads = run->threads_per_cta - warp->index * VM_LANES;
+    warp->live = threads >= VM_LANES ? VM_ALL_LANES : (1u << threads) - 1;
+    warp->split_count = 1;
+    warp->current = 0;
+    warp->steps = 0;
+    warp->idle = false;
+    vm_frame *frame = vm_control_frame(warp);
+    frame->function = kernel;
+    memset(&warp->splits[0], 0, sizeof warp->splits[0]);
+    warp->splits[0].pc = kernel->first_op;
+    warp->splits[0].mask = warp->live;
+    warp->splits[0].frame = frame;
+    if (kernel->clears)
+        memset(warp->rows, 0, (size_t)kernel->rows * VM_ROW_BYTES);
+    if (kernel->local_bytes)
+        memset(warp->local, 0, (size_t)kernel->local_bytes * VM_LANES);
+}
+
+void vm_schedule_start(vm_cta *cta, uint64_t linear) {
+    const vm_launch *launch = cta->run->launch;
+    cta->linear = linear;
+    cta->id[0] = (uint32_t)(linear % launch->grid[0]);
+    cta->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
+    cta->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
+    for (unsigned i = 0; i < VM_CTA_ROWS; i++)
+        for (unsigned lane = 0; lane < VM_LANES; lane++)
+            cta->rows[i][lane] = cta->id[i];
+    if (cta->shared_bytes > VM_SHARED_RESERVED)
+        memset(cta->shared, 0, cta->shared_bytes);
+    for (unsigned i = 0; i < VM_BARRIERS; i++) {
+        uint32_t *pending = cta->barriers[i].pending;
+        memset(pending, 0, cta->warp_count * sizeof *pending);
+        memset(&cta->barriers[i], 0, sizeof cta->barriers[i]);
+        cta->barriers[i].pending = pending;
+    }
+    cta->live_warps = cta->warp_count;
+    cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
+    cta->status = VM_COMPLETE;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        start_warp(&cta->warps[i]);
+}
+
+/* ---- deadlock ---- */
+static void describe_split(const vm_warp *warp, const vm_split *split, base_builder *text) {
+    const vm_program *program = warp->cta->run->program;
+    const ptx_instruction *instruction = vm_program_instruction_at(program, split->pc);
+    const char *name = instruction ? ptx_op_name(instruction->op) : "?";
+    base_builder_format(text, "warp %u, lanes 0x%08x: ", warp->index, split->mask);
+    switch (split->state) {
+    case VM_SPLIT_BARRIER: {
+        const vm_barrier *barrier = &warp->cta->barriers[split->wait];
+        uint32_t missing = 0, partly = 0;
+        for (uint32_t i = 0; i < warp->cta->warp_count; i++) {
+            missing += !(barrier->contributed >> i & 1) && warp->cta->warps[i].live;
+            partly += barrier->pending[i] != 0;
+        }
+        base_builder_format(text, "waits at barrier %u (%u threads arrived", split->wait, barrier->arrived);
+        if (barrier->expected)
+            base_builder_format(text, " of %u expected", barrier->expected);
+        else
+            base_builder_format(text, ", %u live warps have not, %u of them arrived in part", missing, partly);
+        base_builder_string(text, ")");
+        break;
+    }
+    case VM_SPLIT_COLLECTIVE:
+        base_builder_format(text, "waits at %s for lanes 0x%08x", name, split->wait & warp->live);
+        break;
+    default: base_builder_format(text, "repeats a poll near %s", name);
+    }
+    if (instruction && instruction->loc_line)
+        base_builder_format(text, ", line %u", instruction->loc_line);
+    base_builder_char(text, '\n');
+}
+
+void vm_schedule_deadlock(vm_cta *cta) {
+    base_builder text;
+    base_builder_start(&text, vm_finding_arena(cta));
+    const vm_warp *first = NULL;
+    const vm_split *place = NULL, *collective = NULL;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        for (uint32_t s = 0; s < cta->warps[i].split_count; s++) {
+            const vm_split *split = &cta->warps[i].splits[s];
+            if (first == NULL || (collective == NULL && split->state == VM_SPLIT_COLLECTIVE)) {
+                first = &cta->warps[i];
+                place = split;
+            }
+            if (split->state == VM_SPLIT_COLLECTIVE)
+                collective = split;
+            if (text.size < 16384)
+                describe_split(&cta->warps[i], split, &text);
+        }
+    cta->status = VM_DEADLOCK;
+    if (first == NULL)
+        return;
+    vm_finding_kind kind = collective ? VM_FIND_COLLECTIVE_LANES : VM_FIND_DEADLOCK;
+    vm_finding *finding = vm_finding_add(cta, kind, place->pc, first, vm_first_lane(place->mask));
+    if (finding != NULL)
+        finding->text = text.data;
+    if (collective != NULL) {
+        finding = vm_finding_add(cta, VM_FIND_DEADLOCK, place->pc, first, vm_first_lane(place->mask));
+        if (finding != NULL)
+            finding->text = text.data;
+    }
+}
+
+static bool limits(vm_cta *cta, vm_warp *warp) {
+    const vm_grid *run = cta->run;
+    if (run->stop || run->stop_at < cta->linear) {
+        cta->status = VM_STOPPED;
+        return false;
+    }
+    if (run->launch->step_limit && cta->steps > run->launch->step_limit) {
+        if (warp->split_count) {
+            vm_split *split = &warp->splits[warp->current < warp->split_count ? warp->current : 0];
+            vm_finding *finding =
+                vm_finding_add(cta, VM_FIND_STEP_LIMIT, split->pc, warp, vm_first_lane(split->mask));
+            if (finding != NULL)
+                finding->required = run->launch->step_limit;
+        }
+        cta->status = VM_STEP_LIMIT;
+        return false;
+    }
+    return true;
+}
+
+vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
+    for (uint64_t idle = 0;;) {
+        bool moved = false, polled = false;
+        for (uint32_t i = 0; i < cta->warp_count; i++) {
+            vm_warp *warp = &cta->warps[i];
+            if (warp->live == 0)
+                continue;
+            uint64_t before = warp->steps;
+            warp->budget = VM_BUDGET;
+            warp->polls = 0;
+            vm_leave leave = cta->run->level->run(warp);
+            cta->steps += warp->steps - before;
+            if (leave == VM_LEAVE_HALT)
+                return VM_CTA_DONE;
+            if (leave == VM_LEAVE_EXITED)
+                cta->live_warps--;
+            bool only_polled = leave == VM_LEAVE_YIELD && warp->idle;
+            polled |= only_polled;
+            moved |= !only_polled && (warp->steps != before || leave == VM_LEAVE_EXITED);
+            warp->idle = false;
+            if (!limits(cta, warp))
+                return VM_CTA_DONE;
+        }
+        if (cta->live_warps == 0)
+            return VM_CTA_DONE;
+        if (moved || cta->writes != cta->seen_writes) {
+            cta->seen_writes = cta->writes;
+            cta->idle_rounds = idle = 0;
+            continue;
+        }
+        if (!polled || (alone && ++cta->idle_rounds > DEADLOCK_ROUNDS)) {
+            vm_schedule_deadlock(cta);
+            return VM_CTA_DONE;
+        }
+        if (!alone && ++idle > STALL_ROUNDS)
+            return VM_CTA_STALLED;
+    }
+}

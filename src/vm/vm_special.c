@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Special registers that are no constant row, checks of division, unsupported instructions, device malloc.
+ * The clock counts warp instructions, so reports and results repeat. */
+#include "vm/vm_internal.h"
+
+static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint32_t mask) {
+    uint64_t ticks = warp->cta->steps + warp->steps;
+    switch (which) {
+    case PTX_SPECIAL_LANEMASK_EQ: return 1u << lane;
+    case PTX_SPECIAL_LANEMASK_LT: return (1u << lane) - 1;
+    case PTX_SPECIAL_LANEMASK_LE: return (2u << lane) - 1;
+    case PTX_SPECIAL_LANEMASK_GT: return ~((2u << lane) - 1);
+    case PTX_SPECIAL_LANEMASK_GE: return ~((1u << lane) - 1);
+    case PTX_SPECIAL_CLOCK: return (uint32_t)ticks;
+    case PTX_SPECIAL_CLOCK_HI: return ticks >> 32;
+    case PTX_SPECIAL_CLOCK64: return ticks;
+    case PTX_SPECIAL_GLOBALTIMER: return ticks;
+    case PTX_SPECIAL_GLOBALTIMER_LO: return (uint32_t)ticks;
+    case PTX_SPECIAL_GLOBALTIMER_HI: return ticks >> 32;
+    case PTX_SPECIAL_SMID: return warp->cta->linear % 132;
+    case PTX_SPECIAL_NSMID: return 132;
+    case PTX_SPECIAL_GRIDID: return 1;
+    case PTX_SPECIAL_NONE: return mask; /* activemask */
+    default: return 0;
+    }
+}
+
+/* d; imm: ptx_special | 64-bit << 16; NONE is the active mask. */
+vm_action vm_external_SPECIAL(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    void *d = vm_operand(warp, op->d);
+    VM_FOR_LANES(lane, mask) {
+        uint64_t value = special(warp, op->imm & 0xffff, lane, mask);
+        if (op->imm >> 16 & 1)
+            ((uint64_t *)d)[lane] = value;
+        else
+            ((uint32_t *)d)[lane] = (uint32_t)value;
+    }
+    return VM_GO;
+}
+
+/* a: divisor; imm: 1 when it has 64 bits. */
+vm_action vm_external_DIVIDE_CHECK(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    VM_FOR_LANES(lane, mask) {
+        uint64_t divisor = op->imm ? vm_operand64(warp, op->a, lane) : vm_operand32(warp, op->a, lane);
+        if (divisor == 0)
+            vm_finding_add(warp->cta, VM_FIND_DIVIDE_BY_ZERO, warp->splits[warp->current].pc, warp, lane);
+    }
+    return VM_GO;
+}
+
+/* Executing what the machine does not have ends the run as unsupported; imm 1: a trap. */
+vm_action vm_external_UNSUPPORTED(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    vm_finding_kind kind = op->imm ? VM_FIND_TRAP : VM_FIND_UNSUPPORTED;
+    vm_finding *finding = vm_finding_add(warp->cta, kind, warp->splits[warp->current].pc, warp, vm_first_lane(mask));
+    if (finding != NULL && finding->instruction != NULL)
+        finding->text = ptx_op_name(finding->instruction->op);
+    warp->cta->status = op->imm ? VM_FAULTED : VM_UNSUPPORTED;
+    return VM_HALT;
+}
+
+vm_action vm_external_MALLOC(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    return vm_external_UNSUPPORTED(warp, op, mask);
+}
+
+#define X(name) [VM_EXTERNAL_##name] = vm_external_##name,
+const vm_external_function vm_externals[VM_EXTERNAL_COUNT] = {VM_EXTERNALS(X)};
+#undef X
+
+#define VM_LANE(name, rows, sources) {rows, sources},
+const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT] = {
+#include "vm/vm_lanes.def"
+};
+#undef VM_LANE
