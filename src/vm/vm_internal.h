@@ -76,9 +76,11 @@ typedef struct vm_op {
 #define VM_REF_INDEX(ref) ((ref) & 0x1fffffffu)
 #define VM_REF_WRITTEN    0x20000000u
 #define VM_REF_NONE       0xffffffffu
+#define VM_TARGET_OP      0x80000000u /* while decoding: a branch target that is an operation, not an instruction */
 enum { VM_REF_FRAME = 0, VM_REF_POOL = 1, VM_REF_WARP = 2, VM_REF_CTA = 3 };
 #define VM_REF(kind, index) ((uint32_t)(kind) << 30 | (uint32_t)(index))
 
+#define VM_SPECIAL_FRAME 0xfff0u /* SPECIAL: first byte of the frame's local memory */
 /* Rows of a warp (selector 2) and of a CTA (selector 3). */
 enum { VM_WARP_TID_X, VM_WARP_TID_Y, VM_WARP_TID_Z, VM_WARP_LANE, VM_WARP_INDEX, VM_WARP_ROWS };
 enum { VM_CTA_X, VM_CTA_Y, VM_CTA_Z, VM_CTA_ROWS };
@@ -213,6 +215,7 @@ typedef enum vm_launch_value {
     VM_VALUE_DYNAMIC_SHARED_BYTES,
     VM_VALUE_TOTAL_SHARED_BYTES
 } vm_launch_value;
+enum { VM_POOL_32, VM_POOL_64, VM_POOL_FILL }; /* what a pool row is: a constant, or filled at launch */
 /* A pool row that a launch fills. */
 typedef struct vm_fill {
     uint32_t row, kernel; /* kernel: function id for PARAM, else 0 */
@@ -271,6 +274,7 @@ struct vm_program {
     size_t function_count;
     BASE_VECTOR(uint32_t) pool; /* initial rows of the launch pool, one broadcast value per 32-bit element */
     uint32_t pool_rows;
+    BASE_VECTOR(uint8_t) pool_kind; /* per row: VM_POOL_ */
     base_map *pool_of; /* (value, width) to row + 1 */
     BASE_VECTOR(vm_fill) fills;
     base_map *variable_of; /* ptx_variable to vm_program_variable */

@@ -20,6 +20,7 @@ static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint
     case PTX_SPECIAL_SMID: return warp->cta->linear % 132;
     case PTX_SPECIAL_NSMID: return 132;
     case PTX_SPECIAL_GRIDID: return 1;
+    case VM_SPECIAL_FRAME: return warp->splits[warp->current].frame->local;
     case PTX_SPECIAL_NONE: return mask; /* activemask */
     default: return 0;
     }

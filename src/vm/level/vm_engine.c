@@ -3,8 +3,6 @@
  * whole warp, and partial mask; what is not hot goes through tables of functions. Knows nothing of PTX text. */
 #include "vm/level/vm_level.h"
 
-bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m);
-bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m);
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w);
 extern const vm_level VM_NAME(vm_level);
 

@@ -31,6 +31,10 @@
 #include "vm/vm_lanes.def"
 #undef VM_LANE
 
+/* vm_access.c: whole-warp loads and stores; m: row of lane masks, NULL when all 32 lanes are active. False: not this way,
+ * nothing was changed. */
+bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
+bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 /* One value through a .f32 lane function (ex2, tanh), for the 16-bit forms. */
 void VM_NAME(vm_lane_one)(vm_lane lane, float x, uint32_t *result);
 
