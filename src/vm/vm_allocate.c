@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From virtual registers to rows of a frame: blocks are laid out in the order of vm_graph.c, live intervals come from
- * data flow over the blocks, a linear scan gives rows, and the operations go into the program with their final
- * references. A register that dies at an operation does not share its row with that operation's result, so that lane loops
- * never see sources and destination overlap in part. */
+ * From virtual registers to rows of a frame: blocks are laid out in the order of vm_graph.c, live intervals
+ * come from data flow over the blocks, a linear scan gives rows, and the operations go into the program with
+ * their final references. A register that dies at an operation does not share its row with that operation's
+ * result, so that lane loops never see sources and destination overlap in part. */
 #include <stdlib.h>
 #include "vm/vm_decode.h"
 
@@ -54,7 +54,8 @@ static bool needs_join(const allocator *a, uint32_t position) {
 }
 
 /* The last operation of a block, adapted to what stands next: targets are blocks until finish_targets. */
-static void push_end(allocator *a, const vm_block *block, uint32_t position, const vm_op *op, uint32_t instruction) {
+static void push_end(allocator *a, const vm_block *block, uint32_t position, const vm_op *op,
+                     uint32_t instruction) {
     const vm_graph *g = a->graph;
     uint32_t next = position + 1 < g->order_count ? g->order[position + 1] : UINT32_MAX;
     uint32_t through = block->successor_count ? block->successors[block->successor_count - 1] : UINT32_MAX;
@@ -77,7 +78,9 @@ static void push_end(allocator *a, const vm_block *block, uint32_t position, con
         break;
     case VM_CODE_SWITCH:
     case VM_CODE_EXIT:
-    case VM_CODE_RETURN: push(a, &copy, instruction); return;
+    case VM_CODE_RETURN:
+        push(a, &copy, instruction);
+        return;
     default:
         if (!(op->code == VM_CODE_UNGUARD && op->sub == VM_DROPPED))
             push(a, &copy, instruction);
@@ -144,8 +147,8 @@ static bool get_bit(const uint64_t *row, uint32_t bit) {
     return row[bit / 64] >> bit % 64 & 1;
 }
 
-/* Upward exposed uses and definitions of each block. A definition under a guard does not kill a register of the program;
- * temporaries live inside one instruction and are always written first. */
+/* Upward exposed uses and definitions of each block. A definition under a guard does not kill a register of
+ * the program; temporaries live inside one instruction and are always written first. */
 static void scan_blocks(allocator *a) {
     uint32_t named = (uint32_t)a->d->source->registers.count;
     for (uint32_t i = 0; i < a->graph->order_count; i++) {
@@ -303,7 +306,8 @@ static void pop(interval *heap, size_t *count) {
 
 static void scan(allocator *a) {
     uint32_t registers = (uint32_t)a->d->rows_of.count;
-    interval *list = BASE_NEW_ARRAY(a->arena, interval, registers), *active = BASE_NEW_ARRAY(a->arena, interval, registers);
+    interval *list = BASE_NEW_ARRAY(a->arena, interval, registers),
+             *active = BASE_NEW_ARRAY(a->arena, interval, registers);
     size_t count = 0, active_count = 0;
     free_rows rows = {.arena = a->arena}, predicates = {.arena = a->arena};
     a->place = BASE_NEW_ARRAY(a->arena, uint32_t, registers);
@@ -366,21 +370,24 @@ static void append(allocator *a) {
         vm_operands operands;
         vm_operands_of(d, &op, &operands);
         for (unsigned n = 0; n < operands.read_count + operands.write_count; n++) {
-            uint32_t *ref = n < operands.read_count ? operands.reads[n] : operands.writes[n - operands.read_count];
+            uint32_t *ref =
+                n < operands.read_count ? operands.reads[n] : operands.writes[n - operands.read_count];
             if (ref >= &op.d && ref <= &op.c)
                 *ref = final_reference(a, *ref);
         }
-        bool has_list = op.code == VM_CODE_SWITCH ||
-                        ((op.code == VM_CODE_LOAD || op.code == VM_CODE_STORE) && VM_ACCESS_COUNT(op.sub) > 1) ||
-                        (op.code == VM_CODE_EXTERNAL && (op.sub == VM_EXTERNAL_SHFL || op.sub == VM_EXTERNAL_MATCH ||
-                                                         op.sub == VM_EXTERNAL_ELECT || op.sub == VM_EXTERNAL_ATOM));
+        bool has_list =
+            op.code == VM_CODE_SWITCH ||
+            ((op.code == VM_CODE_LOAD || op.code == VM_CODE_STORE) && VM_ACCESS_COUNT(op.sub) > 1) ||
+            (op.code == VM_CODE_EXTERNAL && (op.sub == VM_EXTERNAL_SHFL || op.sub == VM_EXTERNAL_MATCH ||
+                                             op.sub == VM_EXTERNAL_ELECT || op.sub == VM_EXTERNAL_ATOM));
         if (has_list) {
             const uint32_t *list = d->extras.items + op.x;
             uint32_t at = (uint32_t)program->extras.count;
             base_vector_push(program->arena, &program->extras, list[0]);
             for (uint32_t k = 1; k <= list[0]; k++) {
-                uint32_t value = op.code == VM_CODE_SWITCH ? first + a->op_of_block[a->graph->block_of[list[k]]]
-                                                           : final_reference(a, list[k] == NONE ? NONE : list[k] & ~VM_REF_WRITTEN);
+                uint32_t value = op.code == VM_CODE_SWITCH
+                                     ? first + a->op_of_block[a->graph->block_of[list[k]]]
+                                     : final_reference(a, list[k] == NONE ? NONE : list[k] & ~VM_REF_WRITTEN);
                 base_vector_push(program->arena, &program->extras, value);
             }
             op.x = at;
@@ -391,7 +398,8 @@ static void append(allocator *a) {
             op.x += first;
         if (op.code == VM_CODE_LANE) {
             uint32_t *fields[] = {&op.a, &op.b, &op.c};
-            for (unsigned k = 0; k < 3; k++) /* what a lane function does not read still has to be an address */
+            for (unsigned k = 0; k < 3;
+                 k++) /* what a lane function does not read still has to be an address */
                 if (*fields[k] == NONE)
                     *fields[k] = 0;
             if (hot_codes[op.sub])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * atom and red, lane by lane in lane order. Reductions of integers in global memory from several workers use the
- * processor's atomics; whatever could show an order runs in one interleaving (vm_run.c). PTX ISA 9.7.13.5, 9.7.13.6. */
+ * atom and red, lane by lane in lane order. Reductions of integers in global memory from several workers use
+ * the processor's atomics; whatever could show an order runs in one interleaving (vm_run.c). PTX
+ * ISA 9.7.13.5, 9.7.13.6. */
 #include "vm/vm_internal.h"
 #include "vm/vm_atomic.h"
 
@@ -31,7 +32,8 @@ static uint32_t half_combine(uint32_t x, uint32_t y, vm_atomic_operation operati
     return bf16 ? num_f32_to_bf16(r) : num_f32_to_f16(r);
 }
 
-static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation operation, ptx_type type, bool ftz) {
+static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation operation, ptx_type type,
+                              bool ftz) {
     switch (type) {
     case PTX_TYPE_F64: {
         double x, y;
@@ -48,10 +50,12 @@ static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation oper
     case PTX_TYPE_BF16X2: {
         bool bf16 = type == PTX_TYPE_BF16X2;
         uint32_t low = half_combine((uint32_t)old & 0xffff, (uint32_t)b & 0xffff, operation, bf16);
-        uint32_t high = half_combine((uint32_t)(old >> 16) & 0xffff, (uint32_t)(b >> 16) & 0xffff, operation, bf16);
+        uint32_t high =
+            half_combine((uint32_t)(old >> 16) & 0xffff, (uint32_t)(b >> 16) & 0xffff, operation, bf16);
         return low | high << 16;
     }
-    default: break;
+    default:
+        break;
     }
     /* atom.add.f32 flushes subnormals in global memory, not in shared memory */
     uint32_t x = (uint32_t)old, y = (uint32_t)b;
@@ -63,7 +67,8 @@ static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation oper
     return ftz && !(r & 0x7f800000u) ? r & 0x80000000u : r;
 }
 
-static uint64_t combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type, bool ftz) {
+static uint64_t combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type,
+                        bool ftz) {
     unsigned bits = ptx_type_bits(type);
     bool sign = type == PTX_TYPE_S32 || type == PTX_TYPE_S64 || type == PTX_TYPE_S16;
     uint64_t mask = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
@@ -73,18 +78,29 @@ static uint64_t combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operatio
             return float_combine(old, b, operation, type, ftz);
     b &= mask;
     c &= mask;
-    int64_t so = bits == 64 ? (int64_t)old : (int64_t)(int32_t)old, sb = bits == 64 ? (int64_t)b : (int64_t)(int32_t)b;
+    int64_t so = bits == 64 ? (int64_t)old : (int64_t)(int32_t)old,
+            sb = bits == 64 ? (int64_t)b : (int64_t)(int32_t)b;
     switch (operation) {
-    case VM_ATOMIC_ADD: return (old + b) & mask;
-    case VM_ATOMIC_AND: return old & b;
-    case VM_ATOMIC_OR: return old | b;
-    case VM_ATOMIC_XOR: return old ^ b;
-    case VM_ATOMIC_EXCHANGE: return b;
-    case VM_ATOMIC_COMPARE: return old == b ? c : old;
-    case VM_ATOMIC_MIN: return (sign ? so < sb : old < b) ? old : b;
-    case VM_ATOMIC_MAX: return (sign ? so > sb : old > b) ? old : b;
-    case VM_ATOMIC_INC: return old >= b ? 0 : old + 1;
-    default: return old == 0 || old > b ? b : old - 1;
+    case VM_ATOMIC_ADD:
+        return (old + b) & mask;
+    case VM_ATOMIC_AND:
+        return old & b;
+    case VM_ATOMIC_OR:
+        return old | b;
+    case VM_ATOMIC_XOR:
+        return old ^ b;
+    case VM_ATOMIC_EXCHANGE:
+        return b;
+    case VM_ATOMIC_COMPARE:
+        return old == b ? c : old;
+    case VM_ATOMIC_MIN:
+        return (sign ? so < sb : old < b) ? old : b;
+    case VM_ATOMIC_MAX:
+        return (sign ? so > sb : old > b) ? old : b;
+    case VM_ATOMIC_INC:
+        return old >= b ? 0 : old + 1;
+    default:
+        return old == 0 || old > b ? b : old - 1;
     }
 }
 
@@ -94,15 +110,16 @@ static uint64_t apply(uint8_t *host, unsigned size, bool concurrent, uint64_t b,
     uint64_t old = 0;
     if (concurrent && size == 4 && ((uintptr_t)host & 3) == 0) {
         uint32_t *word = (uint32_t *)(void *)host, expected = __atomic_load_n(word, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(word, &expected, (uint32_t)combine(expected, b, c, operation, type, ftz),
-                                            true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (!__atomic_compare_exchange_n(word, &expected,
+                                            (uint32_t)combine(expected, b, c, operation, type, ftz), true,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return expected;
     }
     if (concurrent && size == 8 && ((uintptr_t)host & 7) == 0) {
         uint64_t *word = (uint64_t *)(void *)host, expected = __atomic_load_n(word, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(word, &expected, combine(expected, b, c, operation, type, ftz), true,
-                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (!__atomic_compare_exchange_n(word, &expected, combine(expected, b, c, operation, type, ftz),
+                                            true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return expected;
     }
@@ -116,7 +133,8 @@ static uint64_t apply(uint8_t *host, unsigned size, bool concurrent, uint64_t b,
     return old;
 }
 
-static void apply_wide(vm_warp *warp, const uint32_t *list, unsigned lane, uint8_t *host, vm_atomic_operation operation) {
+static void apply_wide(vm_warp *warp, const uint32_t *list, unsigned lane, uint8_t *host,
+                       vm_atomic_operation operation) {
     uint64_t old[2], b[2], c[2];
     memcpy(old, host, 16);
     const uint64_t *source = vm_operand(warp, list[1]);
@@ -168,15 +186,18 @@ vm_action vm_external_ATOM(vm_warp *warp, const vm_op *op, uint32_t mask) {
                 apply_wide(warp, element, lane, host, operation);
                 continue;
             }
-            uint64_t b = source_value(warp, element[1], lane, size), c = source_value(warp, element[2], lane, size);
-            uint64_t old = apply(host + k * size, size, !shared && !run->serial, b, c, operation, type, !shared, run);
+            uint64_t b = source_value(warp, element[1], lane, size),
+                     c = source_value(warp, element[2], lane, size);
+            uint64_t old =
+                apply(host + k * size, size, !shared && !run->serial, b, c, operation, type, !shared, run);
             if (element[0] == VM_REF_NONE)
                 continue;
             if (size == 8)
                 ((uint64_t *)vm_operand(warp, element[0]))[lane] = old;
             else
                 ((uint32_t *)vm_operand(warp, element[0]))[lane] = (uint32_t)old;
-            if (operation == VM_ATOMIC_COMPARE && old != (size == 8 ? b : b & (size == 4 ? UINT32_MAX : 0xffff)))
+            if (operation == VM_ATOMIC_COMPARE &&
+                old != (size == 8 ? b : b & (size == 4 ? UINT32_MAX : 0xffff)))
                 warp->cta->writes--; /* nothing changed: a waiting loop makes no progress */
         }
         warp->cta->writes++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How vm_decode_memory.c tells vm_atomic.c about an atomic: imm is the address offset (32 bits, signed), the access bits
- * (16), the operation (8) and the type (8). */
+ * How vm_decode_memory.c tells vm_atomic.c about an atomic: imm is the address offset (32 bits, signed), the
+ * access bits (16), the operation (8) and the type (8). */
 #ifndef TIRC_VM_VM_ATOMIC_H
 #define TIRC_VM_VM_ATOMIC_H
 #include "vm/vm_internal.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * CTA barriers 0 to 15 (PTX ISA 9.7.13.1). Since sm_70 each thread arrives for itself; a warp counts as 32 threads once
- * all its live lanes have arrived, so that splits of a warp may come one after the other. */
+ * CTA barriers 0 to 15 (PTX ISA 9.7.13.1). Since sm_70 each thread arrives for itself; a warp counts as 32
+ * threads once all its live lanes have arrived, so that splits of a warp may come one after the other. */
 #include "vm/vm_internal.h"
 
 /* Fields of op->imm. */
 enum { KIND_SYNC, KIND_ARRIVE, KIND_REDUCE };
-#define BARRIER_KIND(imm)   ((imm) & 3)
+#define BARRIER_KIND(imm)   ((imm)&3)
 #define BARRIER_REDUCE(imm) ((imm) >> 4 & 3) /* 1 and, 2 or, 3 popc */
 
 static uint32_t threads_expected(const vm_cta *cta, const vm_barrier *barrier) {
@@ -77,9 +77,14 @@ static void write_result(vm_warp *warp, const vm_op *op, uint32_t mask, uint32_t
 static void accumulate(vm_warp *warp, const vm_op *op, uint32_t mask, vm_barrier *barrier, bool first) {
     uint32_t predicate = *(const uint32_t *)vm_operand(warp, op->c) & mask;
     switch (BARRIER_REDUCE(op->imm)) {
-    case 1: barrier->accumulated = (first ? 1 : barrier->accumulated) && predicate == mask; break;
-    case 2: barrier->accumulated = (first ? 0 : barrier->accumulated) || predicate; break;
-    default: barrier->accumulated += (uint32_t)__builtin_popcount(predicate);
+    case 1:
+        barrier->accumulated = (first ? 1 : barrier->accumulated) && predicate == mask;
+        break;
+    case 2:
+        barrier->accumulated = (first ? 0 : barrier->accumulated) || predicate;
+        break;
+    default:
+        barrier->accumulated += (uint32_t)__builtin_popcount(predicate);
     }
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: frames of registers and local memory, parameter blocks copied from the caller's local memory to the callee's
- * and results back, indirect calls by address, and the limits of depth and memory. */
+ * Calls: frames of registers and local memory, parameter blocks copied from the caller's local memory to the
+ * callee's and results back, indirect calls by address, and the limits of depth and memory. */
 #include "vm/vm_internal.h"
 
 static vm_action stop(vm_warp *warp, vm_finding_kind kind, uint64_t address, uint64_t required) {
     vm_split *current = &warp->splits[warp->current];
-    vm_finding *finding =
-        vm_finding_add(warp->cta, kind, current->pc, warp, vm_first_lane(current->mask));
+    vm_finding *finding = vm_finding_add(warp->cta, kind, current->pc, warp, vm_first_lane(current->mask));
     if (finding != NULL) {
         finding->address = address;
         finding->required = required;
@@ -45,7 +44,8 @@ static void copy_block(vm_warp *warp, uint32_t mask, uint32_t from, uint32_t to,
 }
 
 /* A frame that another split of the warp made for the same call, so that the two can merge inside. */
-static vm_frame *shared_frame(vm_warp *warp, const vm_frame *parent, const vm_function *function, uint32_t return_pc) {
+static vm_frame *shared_frame(vm_warp *warp, const vm_frame *parent, const vm_function *function,
+                              uint32_t return_pc) {
     for (uint32_t i = 0; i < warp->split_count; i++)
         for (vm_frame *f = warp->splits[i].frame; f != NULL && f->depth > parent->depth; f = f->parent)
             if (f->parent == parent && f->function == function && f->return_pc == return_pc && f->stack == 0)
@@ -161,7 +161,8 @@ vm_action vm_external_ALLOCA(vm_warp *warp, const vm_op *op, uint32_t mask) {
         uint64_t size = wide ? vm_operand64(warp, op->a, lane) : vm_operand32(warp, op->a, lane);
         most = size > most ? size : most;
     }
-    uint64_t top = ((uint64_t)frame->local + frame->function->local_bytes + frame->stack + align - 1) / align * align;
+    uint64_t top =
+        ((uint64_t)frame->local + frame->function->local_bytes + frame->stack + align - 1) / align * align;
     if (most > VM_LOCAL_LIMIT || !vm_memory_local_reserve(warp, (uint32_t)(top + most)))
         return stop(warp, VM_FIND_STACK, top + most, VM_LOCAL_LIMIT);
     frame->stack = (uint32_t)(top + most) - frame->local - frame->function->local_bytes;

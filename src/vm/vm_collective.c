@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Warp collectives: shfl, vote, match, redux, elect, bar.warp.sync. A lane names the members it waits for; the operation
- * happens when every live member of its mask has come to the same operation. Lanes that are ready do not wait for
- * strangers: the split is divided. Forms without .sync take the lanes that are there. */
+ * Warp collectives: shfl, vote, match, redux, elect, bar.warp.sync. A lane names the members it waits for;
+ * the operation happens when every live member of its mask has come to the same operation. Lanes that are
+ * ready do not wait for strangers: the split is divided. Forms without .sync take the lanes that are there.
+ */
 #include "vm/vm_internal.h"
 
 /* True when the lanes of `mask` may execute now; otherwise *action says what the engine does. */
@@ -23,8 +24,8 @@ static bool gather_lanes(vm_warp *warp, uint32_t mask, uint32_t members_ref, vm_
     current->state = VM_SPLIT_READY;
     uint32_t before = warp->split_count;
     for (uint32_t i = 0; i < warp->split_count; i++)
-        if (i != warp->current && warp->splits[i].pc == current->pc && warp->splits[i].frame == current->frame &&
-            warp->splits[i].state == VM_SPLIT_COLLECTIVE)
+        if (i != warp->current && warp->splits[i].pc == current->pc &&
+            warp->splits[i].frame == current->frame && warp->splits[i].state == VM_SPLIT_COLLECTIVE)
             warp->splits[i].state = VM_SPLIT_READY;
     vm_control_merge(warp, warp->current);
     *action = VM_AGAIN;
@@ -51,7 +52,8 @@ static uint32_t members_of(const vm_warp *warp, uint32_t members_ref, unsigned l
     return members_ref == VM_REF_NONE ? mask : vm_operand32(warp, members_ref, lane) & mask;
 }
 
-/* shfl: imm: mode (0 up, 1 down, 2 bfly, 3 idx); extras: d, p (or none), a, b, c, members (or none). PTX ISA 9.7.9.6. */
+/* shfl: imm: mode (0 up, 1 down, 2 bfly, 3 idx); extras: d, p (or none), a, b, c, members (or none). PTX
+ * ISA 9.7.9.6. */
 vm_action vm_external_SHFL(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
     vm_action action;
@@ -88,7 +90,8 @@ vm_action vm_external_SHFL(vm_warp *warp, const vm_op *op, uint32_t mask) {
     wrong &= mask;
     if (wrong) {
         uint32_t pc = warp->splits[warp->current].pc;
-        vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_SHUFFLE_INACTIVE, pc, warp, vm_first_lane(wrong));
+        vm_finding *finding =
+            vm_finding_add(warp->cta, VM_FIND_SHUFFLE_INACTIVE, pc, warp, vm_first_lane(wrong));
         if (finding != NULL)
             finding->address = from[vm_first_lane(wrong)];
     }
@@ -132,8 +135,9 @@ vm_action vm_external_MATCH(vm_warp *warp, const vm_op *op, uint32_t mask) {
     VM_FOR_LANES(lane, mask) {
         uint32_t members = members_of(warp, list[3], lane, mask) | 1u << lane, same = 0;
         VM_FOR_LANES(other, members) {
-            bool equal = op->imm & 2 ? vm_operand64(warp, list[2], other) == vm_operand64(warp, list[2], lane)
-                                     : vm_operand32(warp, list[2], other) == vm_operand32(warp, list[2], lane);
+            bool equal = op->imm & 2
+                             ? vm_operand64(warp, list[2], other) == vm_operand64(warp, list[2], lane)
+                             : vm_operand32(warp, list[2], other) == vm_operand32(warp, list[2], lane);
             same |= (uint32_t)equal << other;
         }
         result[lane] = !(op->imm & 1) || same == members ? same : 0;
@@ -157,17 +161,25 @@ static float float_of(uint32_t bits) {
     return value;
 }
 
-/* imm bits 0-3: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor, 6 float min, 7 float max; bit 4 signed, 5 .abs, 6 .NaN. */
+/* imm bits 0-3: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor, 6 float min, 7 float max; bit 4 signed, 5 .abs, 6
+ * .NaN. */
 static uint32_t combine(uint64_t imm, uint32_t x, uint32_t y) {
     bool sign = imm >> 4 & 1;
     switch (imm & 15) {
-    case 0: return x + y;
-    case 1: return (sign ? (int32_t)x < (int32_t)y : x < y) ? x : y;
-    case 2: return (sign ? (int32_t)x > (int32_t)y : x > y) ? x : y;
-    case 3: return x & y;
-    case 4: return x | y;
-    case 5: return x ^ y;
-    default: break;
+    case 0:
+        return x + y;
+    case 1:
+        return (sign ? (int32_t)x < (int32_t)y : x < y) ? x : y;
+    case 2:
+        return (sign ? (int32_t)x > (int32_t)y : x > y) ? x : y;
+    case 3:
+        return x & y;
+    case 4:
+        return x | y;
+    case 5:
+        return x ^ y;
+    default:
+        break;
     }
     float a = float_of(x), b = float_of(y);
     if (a != a || b != b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Puts together what the CTAs found and printed, in the order of the CTAs, whichever worker ran them. Text goes out as
- * soon as every earlier CTA is done. The lock of the grid protects all of this; memory is a heap of its own. */
+ * Puts together what the CTAs found and printed, in the order of the CTAs, whichever worker ran them. Text
+ * goes out as soon as every earlier CTA is done. The lock of the grid protects all of this; memory is a heap
+ * of its own. */
 #include "vm/vm_internal.h"
 
 typedef struct part part;
@@ -47,7 +48,8 @@ static vm_finding copy_finding(base_arena *arena, const vm_finding *finding) {
 
 static void merge_found(vm_commit *commit, const vm_found *found) {
     for (size_t i = 0; i < commit->found.count; i++)
-        if (commit->found.items[i].pc == found->pc && commit->found.items[i].finding.kind == found->finding.kind) {
+        if (commit->found.items[i].pc == found->pc &&
+            commit->found.items[i].finding.kind == found->finding.kind) {
             commit->found.items[i].finding.count += found->finding.count;
             return;
         }
@@ -144,14 +146,15 @@ static void add_body(void *argument) {
 /* The common case, nothing to report and nobody before us: no memory is taken. */
 static bool add_plain(vm_commit *commit, const vm_cta *cta, uint64_t first, uint64_t count, uint64_t steps) {
     vm_grid *run = commit->run;
-    if (run->next_commit != first || commit->closed || cta->found.count || cta->found_dropped || cta->print.size ||
-        cta->status != VM_COMPLETE ||
+    if (run->next_commit != first || commit->closed || cta->found.count || cta->found_dropped ||
+        cta->print.size || cta->status != VM_COMPLETE ||
         (run->launch->step_limit && commit->steps + steps > run->launch->step_limit))
         return false;
     run->next_commit += count;
     commit->steps += steps;
     commit->ctas += count;
-    return commit->waiting == NULL || commit->waiting->first != run->next_commit ? true : (drain(commit), true);
+    return commit->waiting == NULL || commit->waiting->first != run->next_commit ? true
+                                                                                 : (drain(commit), true);
 }
 
 void vm_commit_add(vm_grid *run, vm_cta *cta, uint64_t first, uint64_t count, uint64_t steps) {
@@ -184,7 +187,8 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
     for (size_t i = 0; i < commit->found.count; i++) {
         findings[i] = copy_finding(arena, &commit->found.items[i].finding);
         if (findings[i].allocation != NULL)
-            findings[i].allocation = base_arena_string(arena, findings[i].allocation, strlen(findings[i].allocation));
+            findings[i].allocation =
+                base_arena_string(arena, findings[i].allocation, strlen(findings[i].allocation));
     }
     result->findings = findings;
     result->finding_count = commit->found.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Splits of a warp: who runs next, branches, joins, exits. The rule (vm_internal.h): fewest used-up budgets first, then
- * the deepest call, then the lowest pc; equal pc and frame merge. Knows no instructions. */
+ * Splits of a warp: who runs next, branches, joins, exits. The rule (vm_internal.h): fewest used-up budgets
+ * first, then the deepest call, then the lowest pc; equal pc and frame merge. Knows no instructions. */
 #include "vm/vm_internal.h"
 
 static bool ready(const vm_split *split) {

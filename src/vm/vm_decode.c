@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From PTX instructions to operations: the frame of decoding. Operands become references, guards become GUARD regions
- * or branches around, labels become operation indices; each kind of instruction has its own file. vm_load decodes every
- * function that an entry reaches; what the machine does not have becomes an operation that ends the run when executed. */
+ * From PTX instructions to operations: the frame of decoding. Operands become references, guards become GUARD
+ * regions or branches around, labels become operation indices; each kind of instruction has its own file.
+ * vm_load decodes every function that an entry reaches; what the machine does not have becomes an operation
+ * that ends the run when executed. */
 #include "vm/vm_decode.h"
 
 unsigned vm_decode_rows(ptx_type type) {
@@ -51,7 +52,8 @@ uint32_t vm_decode_fill(vm_decoder *d, vm_fill fill) {
     for (size_t i = 0; i < program->fills.count; i++) {
         const vm_fill *old = &program->fills.items[i];
         if (old->kind == fill.kind && old->kernel == fill.kernel && old->value == fill.value &&
-            old->size == fill.size && old->sign == fill.sign && old->wide == fill.wide && old->window == fill.window)
+            old->size == fill.size && old->sign == fill.sign && old->wide == fill.wide &&
+            old->window == fill.window)
             return VM_REF(VM_REF_POOL, old->row);
     }
     fill.row = add_row(program, 0, fill.wide);
@@ -82,7 +84,8 @@ vm_op *vm_decode_emit(vm_decoder *d, vm_code code, unsigned sub) {
     return &d->ops.items[d->ops.count - 1];
 }
 
-void vm_decode_lane(vm_decoder *d, vm_lane lane, uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint64_t imm) {
+void vm_decode_lane(vm_decoder *d, vm_lane lane, uint32_t to, uint32_t a, uint32_t b, uint32_t c,
+                    uint64_t imm) {
     vm_op *op = vm_decode_emit(d, VM_CODE_LANE, lane);
     op->d = to;
     op->a = a;
@@ -163,7 +166,8 @@ static uint32_t immediate(vm_decoder *d, const ptx_operand *operand, ptx_type ty
 static uint32_t fit(vm_decoder *d, uint32_t ref, unsigned have, unsigned want) {
     if (have == want || have == 0 || want == 0 || have == 4 || want == 4)
         return ref;
-    return vm_decode_lane_new(d, have == 2 ? VM_LANE_TRUNC64 : VM_LANE_ZEXT32, ref, VM_REF_NONE, VM_REF_NONE, 0);
+    return vm_decode_lane_new(d, have == 2 ? VM_LANE_TRUNC64 : VM_LANE_ZEXT32, ref, VM_REF_NONE, VM_REF_NONE,
+                              0);
 }
 
 uint32_t vm_decode_source(vm_decoder *d, const ptx_operand *operand, ptx_type type) {
@@ -181,21 +185,26 @@ uint32_t vm_decode_source(vm_decoder *d, const ptx_operand *operand, ptx_type ty
                 vm_decode_unsupported(d);
                 return vm_decode_constant(d, 0, want == 2);
             }
-            return operand->negated
-                       ? vm_decode_lane_new(d, VM_LANE_PNOT, ref, VM_REF_NONE, VM_REF_NONE, 0)
-                       : ref;
+            return operand->negated ? vm_decode_lane_new(d, VM_LANE_PNOT, ref, VM_REF_NONE, VM_REF_NONE, 0)
+                                    : ref;
         }
         ref = fit(d, ref, have, want);
         if (operand->negated)
-            ref = vm_decode_lane_new(d, want == 2 ? VM_LANE_NEG64 : VM_LANE_NEG32, ref, VM_REF_NONE, VM_REF_NONE, 0);
+            ref = vm_decode_lane_new(d, want == 2 ? VM_LANE_NEG64 : VM_LANE_NEG32, ref, VM_REF_NONE,
+                                     VM_REF_NONE, 0);
         return ref;
     }
-    case PTX_OPERAND_IMMEDIATE: return immediate(d, operand, type);
-    case PTX_OPERAND_SPECIAL: return vm_decode_special(d, operand->bits, want == 2);
-    case PTX_OPERAND_VARIABLE: return vm_decode_address(d, operand->of.variable, (int64_t)operand->bits, want == 2);
+    case PTX_OPERAND_IMMEDIATE:
+        return immediate(d, operand, type);
+    case PTX_OPERAND_SPECIAL:
+        return vm_decode_special(d, operand->bits, want == 2);
+    case PTX_OPERAND_VARIABLE:
+        return vm_decode_address(d, operand->of.variable, (int64_t)operand->bits, want == 2);
     case PTX_OPERAND_FUNCTION:
         return vm_decode_constant(d, VM_CODE_BASE + ((uint64_t)operand->of.function->id + 1) * 16, want == 2);
-    default: vm_decode_unsupported(d); return vm_decode_constant(d, 0, want == 2);
+    default:
+        vm_decode_unsupported(d);
+        return vm_decode_constant(d, 0, want == 2);
     }
 }
 
@@ -232,9 +241,14 @@ unsigned vm_decode_register_bits(const ptx_operand *operand, ptx_type otherwise)
 uint32_t vm_decode_extend(vm_decoder *d, uint32_t ref, ptx_type type) {
     vm_lane lane;
     switch (ptx_type_bits(type)) {
-    case 8: lane = vm_decode_signed(type) ? VM_LANE_SEXT8 : VM_LANE_ZEXT8; break;
-    case 16: lane = vm_decode_signed(type) ? VM_LANE_SEXT16 : VM_LANE_ZEXT16; break;
-    default: return ref;
+    case 8:
+        lane = vm_decode_signed(type) ? VM_LANE_SEXT8 : VM_LANE_ZEXT8;
+        break;
+    case 16:
+        lane = vm_decode_signed(type) ? VM_LANE_SEXT16 : VM_LANE_ZEXT16;
+        break;
+    default:
+        return ref;
     }
     return vm_decode_lane_new(d, lane, ref, VM_REF_NONE, VM_REF_NONE, 0);
 }
@@ -245,7 +259,8 @@ static bool dispatch(vm_decoder *d) {
            vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_control(d);
 }
 
-/* Operations that may wait, leave or call: under a guard they are branched around, so that lanes really part. */
+/* Operations that may wait, leave or call: under a guard they are branched around, so that lanes really part.
+ */
 static bool parts_lanes(const ptx_instruction *i) {
     switch (i->op) {
     case PTX_OP_CALL:
@@ -260,8 +275,10 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_REDUX:
     case PTX_OP_ELECT:
     case PTX_OP_BRX_IDX:
-    case PTX_OP_NANOSLEEP: return true;
-    default: return false;
+    case PTX_OP_NANOSLEEP:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -351,8 +368,12 @@ static void load_register_parameters(vm_decoder *d) {
             if (strcmp(reg->name, parameter->name) != 0 || reg->type == PTX_TYPE_PRED)
                 continue;
             unsigned rows = vm_decode_rows(reg->type);
-            vm_op *op = vm_decode_emit(
-                d, VM_CODE_LOAD, VM_ACCESS(VM_FRAME, rows == 1 ? 2 : rows == 2 ? 3 : 4, 1, 0, rows == 2, VM_ADDRESS_FIXED, 0));
+            vm_op *op = vm_decode_emit(d, VM_CODE_LOAD,
+                                       VM_ACCESS(VM_FRAME,
+                                                 rows == 1   ? 2
+                                                 : rows == 2 ? 3
+                                                             : 4,
+                                                 1, 0, rows == 2, VM_ADDRESS_FIXED, 0));
             op->d = VM_REF(VM_REF_FRAME, reg->id);
             op->imm = d->function->parameters[i].offset;
         }
@@ -375,8 +396,8 @@ static void place_frame(vm_decoder *d) {
         uint64_t at = (offset + align - 1) / align * align;
         if (at + variable->bytes > VM_LOCAL_LIMIT) {
             base_report(d->program->module->diagnostics, BASE_WARNING, "T0702", variable->span,
-                        "the frame of '%s' is larger than the %u bytes of local memory of a thread", d->source->name,
-                        VM_LOCAL_LIMIT);
+                        "the frame of '%s' is larger than the %u bytes of local memory of a thread",
+                        d->source->name, VM_LOCAL_LIMIT);
             continue;
         }
         base_map_set(d->frame_of, BASE_KEY(variable), (void *)(uintptr_t)(at + 1));

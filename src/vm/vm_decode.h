@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shared by the decoding files: a function on its way from PTX instructions to vm_op records. Operands are virtual
- * references until vm_allocate.c gives registers their rows. */
+ * Shared by the decoding files: a function on its way from PTX instructions to vm_op records. Operands are
+ * virtual references until vm_allocate.c gives registers their rows. */
 #ifndef TIRC_VM_VM_DECODE_H
 #define TIRC_VM_VM_DECODE_H
 #include "vm/vm_internal.h"
@@ -34,7 +34,8 @@ uint32_t vm_decode_temporary(vm_decoder *d, unsigned rows);
 uint32_t vm_decode_constant(vm_decoder *d, uint64_t value, bool wide);
 uint32_t vm_decode_fill(vm_decoder *d, vm_fill fill); /* row of the launch pool filled at launch */
 vm_op *vm_decode_emit(vm_decoder *d, vm_code code, unsigned sub);
-void vm_decode_lane(vm_decoder *d, vm_lane lane, uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint64_t imm);
+void vm_decode_lane(vm_decoder *d, vm_lane lane, uint32_t to, uint32_t a, uint32_t b, uint32_t c,
+                    uint64_t imm);
 uint32_t vm_decode_lane_new(vm_decoder *d, vm_lane lane, uint32_t a, uint32_t b, uint32_t c, uint64_t imm);
 uint32_t vm_decode_extras(vm_decoder *d, const uint32_t *list, uint32_t count);
 void vm_decode_unsupported(vm_decoder *d);
@@ -61,9 +62,9 @@ bool vm_decode_integer(vm_decoder *d);  /* vm_decode_integer.c */
 bool vm_decode_floating(vm_decoder *d); /* vm_decode_float.c */
 bool vm_decode_compare(vm_decoder *d);  /* vm_decode_compare.c */
 bool vm_decode_convert(vm_decoder *d);  /* vm_decode_convert.c */
-bool vm_decode_move(vm_decoder *d);     /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
-bool vm_decode_memory(vm_decoder *d);   /* vm_decode_memory.c: ld, st, atom, red */
-bool vm_decode_control(vm_decoder *d);  /* vm_decode_control.c: branches, calls, barriers, collectives */
+bool vm_decode_move(vm_decoder *d);    /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
+bool vm_decode_memory(vm_decoder *d);  /* vm_decode_memory.c: ld, st, atom, red */
+bool vm_decode_control(vm_decoder *d); /* vm_decode_control.c: branches, calls, barriers, collectives */
 
 /* vm_decode_move.c */
 uint32_t vm_decode_special(vm_decoder *d, uint64_t special, bool wide);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * set, setp, selp, slct, testp (PTX ISA 9.7.6, 9.7.7). Comparisons give predicates; orders that the lane functions lack are
- * made by swapping the operands, unordered ones by negating the ordered opposite. */
+ * set, setp, selp, slct, testp (PTX ISA 9.7.6, 9.7.7). Comparisons give predicates; orders that the lane
+ * functions lack are made by swapping the operands, unordered ones by negating the ordered opposite. */
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
 
-static const ptx_mod comparisons[] = {PTX_MOD_EQ,  PTX_MOD_NE,  PTX_MOD_LT,  PTX_MOD_LE,  PTX_MOD_GT,  PTX_MOD_GE,
-                                      PTX_MOD_LO,  PTX_MOD_LS,  PTX_MOD_HI,  PTX_MOD_HS,  PTX_MOD_EQU, PTX_MOD_NEU,
-                                      PTX_MOD_LTU, PTX_MOD_LEU, PTX_MOD_GTU, PTX_MOD_GEU, PTX_MOD_NUM, PTX_MOD_NAN};
+static const ptx_mod comparisons[] = {PTX_MOD_EQ,  PTX_MOD_NE,  PTX_MOD_LT,  PTX_MOD_LE,  PTX_MOD_GT,
+                                      PTX_MOD_GE,  PTX_MOD_LO,  PTX_MOD_LS,  PTX_MOD_HI,  PTX_MOD_HS,
+                                      PTX_MOD_EQU, PTX_MOD_NEU, PTX_MOD_LTU, PTX_MOD_LEU, PTX_MOD_GTU,
+                                      PTX_MOD_GEU, PTX_MOD_NUM, PTX_MOD_NAN};
 
 static ptx_mod comparison(const ptx_instruction *i) {
     for (size_t k = 0; k < sizeof comparisons / sizeof comparisons[0]; k++)
@@ -26,21 +27,37 @@ static uint32_t compare_float(vm_decoder *d, ptx_mod mod, bool wide, uint32_t a,
     vm_lane lt = wide ? VM_LANE_LTF64 : VM_LANE_LTF32, le = wide ? VM_LANE_LEF64 : VM_LANE_LEF32;
     vm_lane num = wide ? VM_LANE_NUMF64 : VM_LANE_NUMF32;
     switch (mod) {
-    case PTX_MOD_EQ: return apply(d, eq, a, b, false);
-    case PTX_MOD_NE: return apply(d, ne, a, b, false);
-    case PTX_MOD_LT: return apply(d, lt, a, b, false);
-    case PTX_MOD_LE: return apply(d, le, a, b, false);
-    case PTX_MOD_GT: return apply(d, lt, b, a, false);
-    case PTX_MOD_GE: return apply(d, le, b, a, false);
-    case PTX_MOD_EQU: return apply(d, ne, a, b, true);
-    case PTX_MOD_NEU: return apply(d, eq, a, b, true);
-    case PTX_MOD_LTU: return apply(d, le, b, a, true);
-    case PTX_MOD_LEU: return apply(d, lt, b, a, true);
-    case PTX_MOD_GTU: return apply(d, le, a, b, true);
-    case PTX_MOD_GEU: return apply(d, lt, a, b, true);
-    case PTX_MOD_NUM: return apply(d, num, a, b, false);
-    case PTX_MOD_NAN: return apply(d, num, a, b, true);
-    default: vm_decode_unsupported(d); return vm_decode_constant(d, 0, false);
+    case PTX_MOD_EQ:
+        return apply(d, eq, a, b, false);
+    case PTX_MOD_NE:
+        return apply(d, ne, a, b, false);
+    case PTX_MOD_LT:
+        return apply(d, lt, a, b, false);
+    case PTX_MOD_LE:
+        return apply(d, le, a, b, false);
+    case PTX_MOD_GT:
+        return apply(d, lt, b, a, false);
+    case PTX_MOD_GE:
+        return apply(d, le, b, a, false);
+    case PTX_MOD_EQU:
+        return apply(d, ne, a, b, true);
+    case PTX_MOD_NEU:
+        return apply(d, eq, a, b, true);
+    case PTX_MOD_LTU:
+        return apply(d, le, b, a, true);
+    case PTX_MOD_LEU:
+        return apply(d, lt, b, a, true);
+    case PTX_MOD_GTU:
+        return apply(d, le, a, b, true);
+    case PTX_MOD_GEU:
+        return apply(d, lt, a, b, true);
+    case PTX_MOD_NUM:
+        return apply(d, num, a, b, false);
+    case PTX_MOD_NAN:
+        return apply(d, num, a, b, true);
+    default:
+        vm_decode_unsupported(d);
+        return vm_decode_constant(d, 0, false);
     }
 }
 
@@ -54,17 +71,25 @@ static uint32_t compare_integer(vm_decoder *d, ptx_mod mod, ptx_type type, uint3
     vm_lane lt = wide ? (sign ? VM_LANE_LTS64 : VM_LANE_LTU64) : (sign ? VM_LANE_LTS32 : VM_LANE_LTU32);
     vm_lane le = wide ? (sign ? VM_LANE_LES64 : VM_LANE_LEU64) : (sign ? VM_LANE_LES32 : VM_LANE_LEU32);
     switch (mod) {
-    case PTX_MOD_EQ: return apply(d, eq, a, b, false);
-    case PTX_MOD_NE: return apply(d, ne, a, b, false);
+    case PTX_MOD_EQ:
+        return apply(d, eq, a, b, false);
+    case PTX_MOD_NE:
+        return apply(d, ne, a, b, false);
     case PTX_MOD_LT:
-    case PTX_MOD_LO: return apply(d, lt, a, b, false);
+    case PTX_MOD_LO:
+        return apply(d, lt, a, b, false);
     case PTX_MOD_LE:
-    case PTX_MOD_LS: return apply(d, le, a, b, false);
+    case PTX_MOD_LS:
+        return apply(d, le, a, b, false);
     case PTX_MOD_GT:
-    case PTX_MOD_HI: return apply(d, lt, b, a, false);
+    case PTX_MOD_HI:
+        return apply(d, lt, b, a, false);
     case PTX_MOD_GE:
-    case PTX_MOD_HS: return apply(d, le, b, a, false);
-    default: vm_decode_unsupported(d); return vm_decode_constant(d, 0, false);
+    case PTX_MOD_HS:
+        return apply(d, le, b, a, false);
+    default:
+        vm_decode_unsupported(d);
+        return vm_decode_constant(d, 0, false);
     }
 }
 
@@ -97,8 +122,10 @@ static uint32_t compare(vm_decoder *d, ptx_type type, bool upper) {
             b = vm_decode_lane_new(d, VM_LANE_FTZ32, b, NONE, NONE, 0);
         }
         return compare_float(d, mod, false, a, b);
-    case PTX_TYPE_F64: return compare_float(d, mod, true, a, b);
-    default: return compare_integer(d, mod, type, a, b);
+    case PTX_TYPE_F64:
+        return compare_float(d, mod, true, a, b);
+    default:
+        return compare_integer(d, mod, type, a, b);
     }
 }
 
@@ -107,7 +134,9 @@ static uint32_t combine(vm_decoder *d, uint32_t p) {
     const ptx_instruction *i = d->instruction;
     if (i->operand_count < 4)
         return p;
-    vm_lane lane = ptx_has(i, PTX_MOD_AND) ? VM_LANE_PAND : ptx_has(i, PTX_MOD_OR) ? VM_LANE_POR : VM_LANE_PXOR;
+    vm_lane lane = ptx_has(i, PTX_MOD_AND)  ? VM_LANE_PAND
+                   : ptx_has(i, PTX_MOD_OR) ? VM_LANE_POR
+                                            : VM_LANE_PXOR;
     return vm_decode_lane_new(d, lane, p, vm_decode_read(d, 3, PTX_TYPE_PRED), NONE, 0);
 }
 
@@ -132,11 +161,11 @@ static void set_predicate(vm_decoder *d) {
 static void set_value(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     uint32_t zero = vm_decode_constant(d, 0, false);
-    uint64_t one = i->type == PTX_TYPE_F32                                      ? 0x3f800000u
-                   : i->type == PTX_TYPE_F16 || i->type == PTX_TYPE_F16X2       ? 0x3c00
-                   : i->type == PTX_TYPE_BF16 || i->type == PTX_TYPE_BF16X2     ? 0x3f80
-                   : i->type == PTX_TYPE_U16 || i->type == PTX_TYPE_S16         ? 0xffff
-                                                                                : UINT32_MAX;
+    uint64_t one = i->type == PTX_TYPE_F32                                  ? 0x3f800000u
+                   : i->type == PTX_TYPE_F16 || i->type == PTX_TYPE_F16X2   ? 0x3c00
+                   : i->type == PTX_TYPE_BF16 || i->type == PTX_TYPE_BF16X2 ? 0x3f80
+                   : i->type == PTX_TYPE_U16 || i->type == PTX_TYPE_S16     ? 0xffff
+                                                                            : UINT32_MAX;
     uint32_t yes = vm_decode_constant(d, one, false);
     uint32_t p = combine(d, compare(d, i->type2, false));
     bool packed = i->type == PTX_TYPE_F16X2 || i->type == PTX_TYPE_BF16X2;
@@ -157,8 +186,8 @@ static void set_value(vm_decoder *d) {
 
 static void select_value(vm_decoder *d, uint32_t p) {
     ptx_type type = d->instruction->type;
-    vm_decode_lane(d, ptx_type_bits(type) == 64 ? VM_LANE_SELP64 : VM_LANE_SELP32, vm_decode_write(d, 0, type),
-                   vm_decode_read(d, 1, type), vm_decode_read(d, 2, type), p, 0);
+    vm_decode_lane(d, ptx_type_bits(type) == 64 ? VM_LANE_SELP64 : VM_LANE_SELP32,
+                   vm_decode_write(d, 0, type), vm_decode_read(d, 1, type), vm_decode_read(d, 2, type), p, 0);
 }
 
 /* slct: a where c >= 0; a NaN selects b. */
@@ -189,11 +218,22 @@ static void test_property(vm_decoder *d) {
 
 bool vm_decode_compare(vm_decoder *d) {
     switch (d->instruction->op) {
-    case PTX_OP_SETP: set_predicate(d); return true;
-    case PTX_OP_SET: set_value(d); return true;
-    case PTX_OP_SELP: select_value(d, vm_decode_read(d, 3, PTX_TYPE_PRED)); return true;
-    case PTX_OP_SLCT: select_by_sign(d); return true;
-    case PTX_OP_TESTP: test_property(d); return true;
-    default: return false;
+    case PTX_OP_SETP:
+        set_predicate(d);
+        return true;
+    case PTX_OP_SET:
+        set_value(d);
+        return true;
+    case PTX_OP_SELP:
+        select_value(d, vm_decode_read(d, 3, PTX_TYPE_PRED));
+        return true;
+    case PTX_OP_SLCT:
+        select_by_sign(d);
+        return true;
+    case PTX_OP_TESTP:
+        test_property(d);
+        return true;
+    default:
+        return false;
     }
 }

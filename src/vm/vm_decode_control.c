@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Branches, calls, exits, barriers, warp collectives, and instructions without effect here (PTX ISA 9.7.12, 9.7.13). */
+ * Branches, calls, exits, barriers, warp collectives, and instructions without effect here (PTX
+ * ISA 9.7.12, 9.7.13). */
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
@@ -11,7 +12,8 @@ static void branch(vm_decoder *d) {
         vm_decode_unsupported(d);
         return;
     }
-    vm_op *op = vm_decode_emit(d, i->guard ? VM_CODE_BRANCH_IF : VM_CODE_BRANCH, i->guard && i->guard_negated ? 1 : 0);
+    vm_op *op = vm_decode_emit(d, i->guard ? VM_CODE_BRANCH_IF : VM_CODE_BRANCH,
+                               i->guard && i->guard_negated ? 1 : 0);
     if (i->guard)
         op->a = VM_REF(VM_REF_FRAME, i->guard->id);
     op->x = to->of.label->target;
@@ -43,8 +45,12 @@ static ptx_type argument_type(const ptx_operand *argument, const ptx_variable *p
 
 static vm_op *frame_access(vm_decoder *d, vm_code code, uint32_t ref, ptx_type type, uint32_t offset) {
     unsigned rows = vm_decode_rows(type);
-    vm_op *op = vm_decode_emit(
-        d, code, VM_ACCESS(VM_FRAME, rows == 1 ? 2 : rows == 2 ? 3 : 4, 1, 0, rows == 2, VM_ADDRESS_FIXED, 0));
+    vm_op *op = vm_decode_emit(d, code,
+                               VM_ACCESS(VM_FRAME,
+                                         rows == 1   ? 2
+                                         : rows == 2 ? 3
+                                                     : 4,
+                                         1, 0, rows == 2, VM_ADDRESS_FIXED, 0));
     op->d = ref;
     op->imm = offset;
     return op;
@@ -54,8 +60,7 @@ static vm_op *frame_access(vm_decoder *d, vm_code code, uint32_t ref, ptx_type t
 static bool place_argument(vm_decoder *d, const ptx_operand *argument, const ptx_variable *parameter,
                            vm_parameter *place) {
     if (argument->kind == PTX_OPERAND_VARIABLE) {
-        uint32_t frame =
-            (uint32_t)(uintptr_t)base_map_get(d->frame_of, BASE_KEY(argument->of.variable));
+        uint32_t frame = (uint32_t)(uintptr_t)base_map_get(d->frame_of, BASE_KEY(argument->of.variable));
         if (frame == 0 || argument->bits != 0)
             return false;
         *place = (vm_parameter){frame - 1, (uint32_t)argument->of.variable->bytes};
@@ -166,7 +171,8 @@ static void leave(vm_decoder *d) {
         for (size_t r = 0; r < d->source->registers.count; r++) {
             const ptx_register *reg = d->source->registers.items[r];
             if (strcmp(reg->name, result->name) == 0 && reg->type != PTX_TYPE_PRED)
-                frame_access(d, VM_CODE_STORE, VM_REF(VM_REF_FRAME, reg->id), reg->type, d->function->returns[k].offset);
+                frame_access(d, VM_CODE_STORE, VM_REF(VM_REF_FRAME, reg->id), reg->type,
+                             d->function->returns[k].offset);
         }
     }
     vm_decode_emit(d, VM_CODE_RETURN, 0);
@@ -206,7 +212,9 @@ static void destinations(vm_decoder *d, ptx_type type, uint32_t list[2]) {
         value = &to->args[0];
         predicate = &to->args[1];
     }
-    list[0] = value != NULL && value->kind != PTX_OPERAND_SINK ? vm_decode_target(d, value, type) | VM_REF_WRITTEN : NONE;
+    list[0] = value != NULL && value->kind != PTX_OPERAND_SINK
+                  ? vm_decode_target(d, value, type) | VM_REF_WRITTEN
+                  : NONE;
     list[1] = predicate != NULL && predicate->kind != PTX_OPERAND_SINK
                   ? vm_decode_target(d, predicate, PTX_TYPE_PRED) | VM_REF_WRITTEN
                   : NONE;
@@ -285,7 +293,8 @@ static void stack(vm_decoder *d) {
     vm_external kind = VM_EXTERNAL_ALLOCA;
     if (i->op == PTX_OP_ALLOCA) {
         const ptx_operand *wanted = vm_decode_operand(d, 2);
-        if (wanted != NULL && wanted->kind == PTX_OPERAND_IMMEDIATE && wanted->bits > 0 && wanted->bits < 0x8000)
+        if (wanted != NULL && wanted->kind == PTX_OPERAND_IMMEDIATE && wanted->bits > 0 &&
+            wanted->bits < 0x8000)
             align = wanted->bits;
         source = vm_decode_read(d, 1, i->type);
         to = vm_decode_write(d, 0, i->type);
@@ -304,36 +313,66 @@ static void stack(vm_decoder *d) {
 
 bool vm_decode_control(vm_decoder *d) {
     switch (d->instruction->op) {
-    case PTX_OP_BRA: branch(d); return true;
-    case PTX_OP_BRX_IDX: branch_indexed(d); return true;
-    case PTX_OP_CALL: call(d); return true;
-    case PTX_OP_RET: leave(d); return true;
-    case PTX_OP_EXIT: vm_decode_emit(d, VM_CODE_EXIT, 0); return true;
+    case PTX_OP_BRA:
+        branch(d);
+        return true;
+    case PTX_OP_BRX_IDX:
+        branch_indexed(d);
+        return true;
+    case PTX_OP_CALL:
+        call(d);
+        return true;
+    case PTX_OP_RET:
+        leave(d);
+        return true;
+    case PTX_OP_EXIT:
+        vm_decode_emit(d, VM_CODE_EXIT, 0);
+        return true;
     case PTX_OP_TRAP:
-    case PTX_OP_BRKPT: vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED)->imm = 1; return true;
+    case PTX_OP_BRKPT:
+        vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED)->imm = 1;
+        return true;
     case PTX_OP_BAR:
-    case PTX_OP_BARRIER: barrier(d); return true;
+    case PTX_OP_BARRIER:
+        barrier(d);
+        return true;
     case PTX_OP_BAR_WARP_SYNC: {
         uint32_t lanes = vm_decode_read(d, 0, PTX_TYPE_B32);
         vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_WARP_BARRIER)->a = lanes;
         return true;
     }
-    case PTX_OP_SHFL: shuffle(d); return true;
-    case PTX_OP_VOTE: vote(d); return true;
-    case PTX_OP_MATCH: match(d); return true;
-    case PTX_OP_REDUX: reduce(d); return true;
-    case PTX_OP_ELECT: elect(d); return true;
-    case PTX_OP_NANOSLEEP: d->poll = true; return true;
+    case PTX_OP_SHFL:
+        shuffle(d);
+        return true;
+    case PTX_OP_VOTE:
+        vote(d);
+        return true;
+    case PTX_OP_MATCH:
+        match(d);
+        return true;
+    case PTX_OP_REDUX:
+        reduce(d);
+        return true;
+    case PTX_OP_ELECT:
+        elect(d);
+        return true;
+    case PTX_OP_NANOSLEEP:
+        d->poll = true;
+        return true;
     case PTX_OP_ALLOCA:
     case PTX_OP_STACKSAVE:
-    case PTX_OP_STACKRESTORE: stack(d); return true;
+    case PTX_OP_STACKRESTORE:
+        stack(d);
+        return true;
     case PTX_OP_FENCE: /* memory is sequentially consistent here */
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR:
     case PTX_OP_MEMBAR_PROXY:
     case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_SETMAXNREG:
-    case PTX_OP_PMEVENT: return true;
-    default: return false;
+    case PTX_OP_PMEVENT:
+        return true;
+    default:
+        return false;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cvt (PTX ISA 9.7.9.21): integers by extension, saturation and cutting; floats directly where a lane function exists, else
- * through double and the encoder of num, which rounds once. */
+ * cvt (PTX ISA 9.7.9.21): integers by extension, saturation and cutting; floats directly where a lane
+ * function exists, else through double and the encoder of num, which rounds once. */
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
@@ -8,20 +8,31 @@
 static num_dtype dtype_of(ptx_type type) {
     switch (type) {
     case PTX_TYPE_F16:
-    case PTX_TYPE_F16X2: return NUM_DTYPE_F16;
+    case PTX_TYPE_F16X2:
+        return NUM_DTYPE_F16;
     case PTX_TYPE_BF16:
-    case PTX_TYPE_BF16X2: return NUM_DTYPE_BF16;
-    case PTX_TYPE_TF32: return NUM_DTYPE_TF32;
-    case PTX_TYPE_F32: return NUM_DTYPE_F32;
+    case PTX_TYPE_BF16X2:
+        return NUM_DTYPE_BF16;
+    case PTX_TYPE_TF32:
+        return NUM_DTYPE_TF32;
+    case PTX_TYPE_F32:
+        return NUM_DTYPE_F32;
     case PTX_TYPE_E4M3:
-    case PTX_TYPE_E4M3X2: return NUM_DTYPE_F8E4M3FN;
+    case PTX_TYPE_E4M3X2:
+        return NUM_DTYPE_F8E4M3FN;
     case PTX_TYPE_E5M2:
-    case PTX_TYPE_E5M2X2: return NUM_DTYPE_F8E5M2;
-    case PTX_TYPE_E2M3X2: return NUM_DTYPE_F6E2M3FN;
-    case PTX_TYPE_E3M2X2: return NUM_DTYPE_F6E3M2FN;
-    case PTX_TYPE_E2M1X2: return NUM_DTYPE_F4E2M1FN;
-    case PTX_TYPE_UE8M0X2: return NUM_DTYPE_F8E8M0FNU;
-    default: return NUM_DTYPE_NONE;
+    case PTX_TYPE_E5M2X2:
+        return NUM_DTYPE_F8E5M2;
+    case PTX_TYPE_E2M3X2:
+        return NUM_DTYPE_F6E2M3FN;
+    case PTX_TYPE_E3M2X2:
+        return NUM_DTYPE_F6E3M2FN;
+    case PTX_TYPE_E2M1X2:
+        return NUM_DTYPE_F4E2M1FN;
+    case PTX_TYPE_UE8M0X2:
+        return NUM_DTYPE_F8E8M0FNU;
+    default:
+        return NUM_DTYPE_NONE;
     }
 }
 
@@ -52,14 +63,16 @@ static uint32_t integer_source(vm_decoder *d, ptx_type from, bool wide) {
     uint32_t ref = vm_decode_extend(d, vm_decode_source(d, operand, PTX_TYPE_B32), from);
     if (!wide)
         return ref;
-    return vm_decode_lane_new(d, vm_decode_signed(from) ? VM_LANE_SEXT32 : VM_LANE_ZEXT32, ref, NONE, NONE, 0);
+    return vm_decode_lane_new(d, vm_decode_signed(from) ? VM_LANE_SEXT32 : VM_LANE_ZEXT32, ref, NONE, NONE,
+                              0);
 }
 
 static void integer_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
     unsigned bits = ptx_type_bits(to);
     if (ptx_has(d->instruction, PTX_MOD_SAT)) {
         uint64_t imm = bits | (vm_decode_signed(to) ? 0x100 : 0) | (vm_decode_signed(from) ? 0x200 : 0);
-        uint32_t value = vm_decode_lane_new(d, VM_LANE_SATURATE64, integer_source(d, from, true), NONE, NONE, imm);
+        uint32_t value =
+            vm_decode_lane_new(d, VM_LANE_SATURATE64, integer_source(d, from, true), NONE, NONE, imm);
         if (bits == 64)
             vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, to), value, NONE, NONE, 0);
         else
@@ -67,7 +80,8 @@ static void integer_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
         return;
     }
     if (bits == 64)
-        vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, to), integer_source(d, from, true), NONE, NONE, 0);
+        vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, to), integer_source(d, from, true), NONE, NONE,
+                       0);
     else
         store_narrow(d, integer_source(d, from, false), to);
 }
@@ -78,7 +92,8 @@ static uint32_t float_source(vm_decoder *d, ptx_type from, bool wide) {
         return vm_decode_read(d, 1, from);
     uint32_t ref = vm_decode_read(d, 1, from);
     if (from == PTX_TYPE_F16 || from == PTX_TYPE_BF16)
-        ref = vm_decode_lane_new(d, from == PTX_TYPE_F16 ? VM_LANE_F16TOF32 : VM_LANE_BF16TOF32, ref, NONE, NONE, 0);
+        ref = vm_decode_lane_new(d, from == PTX_TYPE_F16 ? VM_LANE_F16TOF32 : VM_LANE_BF16TOF32, ref, NONE,
+                                 NONE, 0);
     else if (ptx_has(d->instruction, PTX_MOD_FTZ))
         ref = vm_decode_lane_new(d, VM_LANE_FTZ32, ref, NONE, NONE, 0);
     return wide ? vm_decode_lane_new(d, VM_LANE_F32TOF64, ref, NONE, NONE, 0) : ref;
@@ -88,8 +103,10 @@ static void float_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
     num_rounding rounding = vm_decode_rounding(d);
     unsigned bits = ptx_type_bits(to);
     if (from != PTX_TYPE_F64 && bits == 32 && rounding == NUM_RZ) {
-        store_narrow(d, vm_decode_lane_new(d, vm_decode_signed(to) ? VM_LANE_F32TOS32 : VM_LANE_F32TOU32,
-                                           float_source(d, from, false), NONE, NONE, 0), to);
+        store_narrow(d,
+                     vm_decode_lane_new(d, vm_decode_signed(to) ? VM_LANE_F32TOS32 : VM_LANE_F32TOU32,
+                                        float_source(d, from, false), NONE, NONE, 0),
+                     to);
         return;
     }
     uint64_t imm = bits | (vm_decode_signed(to) ? 0x100 : 0) | (uint64_t)rounding << 12;
@@ -104,7 +121,8 @@ static uint64_t encode_imm(const vm_decoder *d, ptx_type to) {
     const ptx_instruction *i = d->instruction;
     bool saturates = ptx_has(i, PTX_MOD_SATFINITE);
     return dtype_of(to) | (uint64_t)vm_decode_rounding(d) << 8 | (saturates ? 1u << 16 : 0) |
-           (ptx_has(i, PTX_MOD_RELU) ? 1u << 17 : 0) | (ptx_has(i, PTX_MOD_FTZ) && to == PTX_TYPE_F32 ? 1u << 18 : 0);
+           (ptx_has(i, PTX_MOD_RELU) ? 1u << 17 : 0) |
+           (ptx_has(i, PTX_MOD_FTZ) && to == PTX_TYPE_F32 ? 1u << 18 : 0);
 }
 
 static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
@@ -113,7 +131,8 @@ static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
     uint32_t reg = vm_decode_write(d, 0, to);
     if (to == PTX_TYPE_F32 && rounding == NUM_RN) {
         bool wide = ptx_type_bits(from) == 64;
-        vm_lane lane = wide ? (sign ? VM_LANE_S64TOF32 : VM_LANE_U64TOF32) : (sign ? VM_LANE_S32TOF32 : VM_LANE_U32TOF32);
+        vm_lane lane = wide ? (sign ? VM_LANE_S64TOF32 : VM_LANE_U64TOF32)
+                            : (sign ? VM_LANE_S32TOF32 : VM_LANE_U32TOF32);
         vm_decode_lane(d, lane, reg, integer_source(d, from, wide), NONE, NONE, 0);
         return;
     }
@@ -137,13 +156,15 @@ static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
 }
 
 static bool rounds_to_integral(const ptx_instruction *i) {
-    return ptx_has(i, PTX_MOD_RNI) || ptx_has(i, PTX_MOD_RZI) || ptx_has(i, PTX_MOD_RMI) || ptx_has(i, PTX_MOD_RPI);
+    return ptx_has(i, PTX_MOD_RNI) || ptx_has(i, PTX_MOD_RZI) || ptx_has(i, PTX_MOD_RMI) ||
+           ptx_has(i, PTX_MOD_RPI);
 }
 
 static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
     const ptx_instruction *i = d->instruction;
     num_rounding rounding = vm_decode_rounding(d);
-    bool integral = rounds_to_integral(i), plain = !ptx_has(i, PTX_MOD_RELU) && !ptx_has(i, PTX_MOD_SATFINITE);
+    bool integral = rounds_to_integral(i),
+         plain = !ptx_has(i, PTX_MOD_RELU) && !ptx_has(i, PTX_MOD_SATFINITE);
     uint32_t reg = vm_decode_write(d, 0, to);
     if (from == PTX_TYPE_F64 || to == PTX_TYPE_F64) {
         uint32_t value = float_source(d, from, true);
@@ -171,7 +192,8 @@ static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
             value = vm_decode_lane_new(d, VM_LANE_FTZ32, value, NONE, NONE, 0);
         vm_decode_lane(d, VM_LANE_MOV32, reg, value, NONE, NONE, 0);
     } else if ((to == PTX_TYPE_F16 || to == PTX_TYPE_BF16) && rounding == NUM_RN && plain) {
-        vm_decode_lane(d, to == PTX_TYPE_F16 ? VM_LANE_F32TOF16 : VM_LANE_F32TOBF16, reg, value, NONE, NONE, 0);
+        vm_decode_lane(d, to == PTX_TYPE_F16 ? VM_LANE_F32TOF16 : VM_LANE_F32TOBF16, reg, value, NONE, NONE,
+                       0);
     } else {
         value = vm_decode_lane_new(d, VM_LANE_F32TOF64, value, NONE, NONE, 0);
         vm_decode_lane(d, VM_LANE_ENCODE, reg, value, NONE, NONE, encode_imm(d, to));
@@ -193,10 +215,15 @@ static void pack(vm_decoder *d, ptx_type to, uint32_t low, uint32_t high) {
     const ptx_operand *target = vm_decode_operand(d, 0);
     uint32_t value;
     switch (element_bits(to)) {
-    case 16: value = vm_decode_lane_new(d, VM_LANE_PACK16, low, high, NONE, 0); break;
-    case 8: value = vm_decode_lane_new(d, VM_LANE_PACK8, low, high, NONE, 0); break;
+    case 16:
+        value = vm_decode_lane_new(d, VM_LANE_PACK16, low, high, NONE, 0);
+        break;
+    case 8:
+        value = vm_decode_lane_new(d, VM_LANE_PACK8, low, high, NONE, 0);
+        break;
     default: {
-        uint32_t shifted = vm_decode_lane_new(d, VM_LANE_SHL32, high, vm_decode_constant(d, 4, false), NONE, 0);
+        uint32_t shifted =
+            vm_decode_lane_new(d, VM_LANE_SHL32, high, vm_decode_constant(d, 4, false), NONE, 0);
         value = vm_decode_lane_new(d, VM_LANE_OR32, low, shifted, NONE, 0);
     }
     }
@@ -216,8 +243,10 @@ static bool is_pair(ptx_type type) {
     case PTX_TYPE_E2M3X2:
     case PTX_TYPE_E3M2X2:
     case PTX_TYPE_E2M1X2:
-    case PTX_TYPE_UE8M0X2: return true;
-    default: return false;
+    case PTX_TYPE_UE8M0X2:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -229,7 +258,8 @@ static void pair_conversion(vm_decoder *d, ptx_type to, ptx_type from) {
         return;
     }
     bool quick = from == PTX_TYPE_F32 && (to == PTX_TYPE_F16X2 || to == PTX_TYPE_BF16X2) &&
-                 vm_decode_rounding(d) == NUM_RN && !ptx_has(i, PTX_MOD_RELU) && !ptx_has(i, PTX_MOD_SATFINITE);
+                 vm_decode_rounding(d) == NUM_RN && !ptx_has(i, PTX_MOD_RELU) &&
+                 !ptx_has(i, PTX_MOD_SATFINITE);
     if (from == PTX_TYPE_F32) { /* the first source is the upper element */
         high = vm_decode_read(d, 1, from);
         low = vm_decode_read(d, 2, from);
@@ -250,13 +280,15 @@ static void pair_conversion(vm_decoder *d, ptx_type to, ptx_type from) {
          vm_decode_lane_new(d, VM_LANE_ENCODE, high, NONE, NONE, encode_imm(d, to)));
 }
 
-/* cvt.pack.sat: two .s32 saturated and joined, the second below the first; c supplies the upper half for 8 bits. */
+/* cvt.pack.sat: two .s32 saturated and joined, the second below the first; c supplies the upper half for 8
+ * bits. */
 static void packed_integers(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     unsigned bits = ptx_type_bits(i->type);
     uint32_t part[2];
     for (unsigned k = 0; k < 2; k++) {
-        uint32_t value = vm_decode_lane_new(d, VM_LANE_SEXT32, vm_decode_read(d, k + 1, PTX_TYPE_S32), NONE, NONE, 0);
+        uint32_t value =
+            vm_decode_lane_new(d, VM_LANE_SEXT32, vm_decode_read(d, k + 1, PTX_TYPE_S32), NONE, NONE, 0);
         value = vm_decode_lane_new(d, VM_LANE_SATURATE64, value, NONE, NONE,
                                    bits | (vm_decode_signed(i->type) ? 0x100 : 0) | 0x200);
         part[k] = vm_decode_lane_new(d, VM_LANE_TRUNC64, value, NONE, NONE, 0);

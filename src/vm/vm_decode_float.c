@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Floating-point arithmetic (PTX ISA 9.7.3, 9.7.4, 9.7.5). .ftz, .sat and directed roundings are separate operations or
- * the integer arithmetic of level/vm_soft.h, so that the plain forms stay one operation. */
+ * Floating-point arithmetic (PTX ISA 9.7.3, 9.7.4, 9.7.5). .ftz, .sat and directed roundings are separate
+ * operations or the integer arithmetic of level/vm_soft.h, so that the plain forms stay one operation. */
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
 
 static uint32_t flush(vm_decoder *d, uint32_t ref) {
-    return ptx_has(d->instruction, PTX_MOD_FTZ) ? vm_decode_lane_new(d, VM_LANE_FTZ32, ref, NONE, NONE, 0) : ref;
+    return ptx_has(d->instruction, PTX_MOD_FTZ) ? vm_decode_lane_new(d, VM_LANE_FTZ32, ref, NONE, NONE, 0)
+                                                : ref;
 }
 
 /* Finishes a .f32 result: .sat, .ftz, and the move to its register. */
@@ -35,7 +36,8 @@ static void single(vm_decoder *d, const lanes *with) {
         }
         source[i] = flush(d, vm_decode_read(d, i + 1, PTX_TYPE_F32));
     }
-    if (rounding == NUM_RN && !ptx_has(d->instruction, PTX_MOD_FTZ) && !ptx_has(d->instruction, PTX_MOD_SAT)) {
+    if (rounding == NUM_RN && !ptx_has(d->instruction, PTX_MOD_FTZ) &&
+        !ptx_has(d->instruction, PTX_MOD_SAT)) {
         vm_decode_lane(d, with->f32, vm_decode_write(d, 0, PTX_TYPE_F32), source[0], source[1], source[2], 0);
         return;
     }
@@ -44,8 +46,9 @@ static void single(vm_decoder *d, const lanes *with) {
         return;
     }
     uint32_t zero = vm_decode_constant(d, 0, false);
-    finish32(d, vm_decode_lane_new(d, VM_LANE_SOFT32, source[0], source[1] == NONE ? zero : source[1],
-                                   source[2] == NONE ? zero : source[2], with->arith | (uint64_t)rounding << 8));
+    finish32(d,
+             vm_decode_lane_new(d, VM_LANE_SOFT32, source[0], source[1] == NONE ? zero : source[1],
+                                source[2] == NONE ? zero : source[2], with->arith | (uint64_t)rounding << 8));
 }
 
 static void wide(vm_decoder *d, const lanes *with) {
@@ -99,14 +102,23 @@ static void pair(vm_decoder *d, vm_arith arith, unsigned sources) {
 
 static bool arithmetic(vm_decoder *d, const lanes *with) {
     switch (d->instruction->type) {
-    case PTX_TYPE_F32: single(d, with); return true;
-    case PTX_TYPE_F64: wide(d, with); return true;
+    case PTX_TYPE_F32:
+        single(d, with);
+        return true;
+    case PTX_TYPE_F64:
+        wide(d, with);
+        return true;
     case PTX_TYPE_F16:
     case PTX_TYPE_BF16:
     case PTX_TYPE_F16X2:
-    case PTX_TYPE_BF16X2: half(d, with->arith, with->sources); return true;
-    case PTX_TYPE_F32X2: pair(d, with->arith, with->sources); return true;
-    default: return false;
+    case PTX_TYPE_BF16X2:
+        half(d, with->arith, with->sources);
+        return true;
+    case PTX_TYPE_F32X2:
+        pair(d, with->arith, with->sources);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -114,8 +126,10 @@ static bool arithmetic(vm_decoder *d, const lanes *with) {
 static void extreme32(vm_decoder *d, bool largest) {
     const ptx_instruction *i = d->instruction;
     bool nan = ptx_has(i, PTX_MOD_NAN);
-    vm_lane lane = largest ? (nan ? VM_LANE_MAXNANF32 : VM_LANE_MAXF32) : (nan ? VM_LANE_MINNANF32 : VM_LANE_MINF32);
-    uint32_t a = flush(d, vm_decode_read(d, 1, PTX_TYPE_F32)), b = flush(d, vm_decode_read(d, 2, PTX_TYPE_F32));
+    vm_lane lane =
+        largest ? (nan ? VM_LANE_MAXNANF32 : VM_LANE_MAXF32) : (nan ? VM_LANE_MINNANF32 : VM_LANE_MINF32);
+    uint32_t a = flush(d, vm_decode_read(d, 1, PTX_TYPE_F32)),
+             b = flush(d, vm_decode_read(d, 2, PTX_TYPE_F32));
     uint32_t sign_a = a, sign_b = b;
     if (ptx_has(i, PTX_MOD_ABS)) {
         a = vm_decode_lane_new(d, VM_LANE_ABSF32, a, NONE, NONE, 0);
@@ -185,28 +199,47 @@ bool vm_decode_floating(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     ptx_type type = i->type;
     switch (i->op) {
-    case PTX_OP_ADD: return arithmetic(d, &add);
-    case PTX_OP_SUB: return arithmetic(d, &sub);
-    case PTX_OP_MUL: return arithmetic(d, &mul);
+    case PTX_OP_ADD:
+        return arithmetic(d, &add);
+    case PTX_OP_SUB:
+        return arithmetic(d, &sub);
+    case PTX_OP_MUL:
+        return arithmetic(d, &mul);
     case PTX_OP_FMA:
-    case PTX_OP_MAD: return arithmetic(d, &fma);
-    case PTX_OP_DIV: return rounded_unary(d, &div);
-    case PTX_OP_RCP: return rounded_unary(d, &rcp);
-    case PTX_OP_SQRT: return rounded_unary(d, &sqrt);
-    case PTX_OP_MIN: return extreme(d, false);
-    case PTX_OP_MAX: return extreme(d, true);
-    case PTX_OP_NEG: return unary(d, VM_LANE_NEGF32, VM_LANE_NEGF64, VM_ARITH_NEG);
-    case PTX_OP_ABS: return unary(d, VM_LANE_ABSF32, VM_LANE_ABSF64, VM_ARITH_ABS);
-    case PTX_OP_RSQRT: return unary(d, VM_LANE_RSQRTF32, VM_LANE_RSQRTF64, VM_ARITH_ADD);
-    case PTX_OP_SIN: return unary(d, VM_LANE_SINF32, VM_LANE_COUNT, VM_ARITH_ADD);
-    case PTX_OP_COS: return unary(d, VM_LANE_COSF32, VM_LANE_COUNT, VM_ARITH_ADD);
-    case PTX_OP_LG2: return unary(d, VM_LANE_LG2F32, VM_LANE_COUNT, VM_ARITH_ADD);
-    case PTX_OP_EX2: return unary(d, VM_LANE_EX2F32, VM_LANE_COUNT, VM_ARITH_EX2);
-    case PTX_OP_TANH: return unary(d, VM_LANE_TANHF32, VM_LANE_COUNT, VM_ARITH_TANH);
+    case PTX_OP_MAD:
+        return arithmetic(d, &fma);
+    case PTX_OP_DIV:
+        return rounded_unary(d, &div);
+    case PTX_OP_RCP:
+        return rounded_unary(d, &rcp);
+    case PTX_OP_SQRT:
+        return rounded_unary(d, &sqrt);
+    case PTX_OP_MIN:
+        return extreme(d, false);
+    case PTX_OP_MAX:
+        return extreme(d, true);
+    case PTX_OP_NEG:
+        return unary(d, VM_LANE_NEGF32, VM_LANE_NEGF64, VM_ARITH_NEG);
+    case PTX_OP_ABS:
+        return unary(d, VM_LANE_ABSF32, VM_LANE_ABSF64, VM_ARITH_ABS);
+    case PTX_OP_RSQRT:
+        return unary(d, VM_LANE_RSQRTF32, VM_LANE_RSQRTF64, VM_ARITH_ADD);
+    case PTX_OP_SIN:
+        return unary(d, VM_LANE_SINF32, VM_LANE_COUNT, VM_ARITH_ADD);
+    case PTX_OP_COS:
+        return unary(d, VM_LANE_COSF32, VM_LANE_COUNT, VM_ARITH_ADD);
+    case PTX_OP_LG2:
+        return unary(d, VM_LANE_LG2F32, VM_LANE_COUNT, VM_ARITH_ADD);
+    case PTX_OP_EX2:
+        return unary(d, VM_LANE_EX2F32, VM_LANE_COUNT, VM_ARITH_EX2);
+    case PTX_OP_TANH:
+        return unary(d, VM_LANE_TANHF32, VM_LANE_COUNT, VM_ARITH_TANH);
     case PTX_OP_COPYSIGN:
-        vm_decode_lane(d, type == PTX_TYPE_F64 ? VM_LANE_COPYSIGN64 : VM_LANE_COPYSIGN32, vm_decode_write(d, 0, type),
-                       vm_decode_read(d, 1, type), vm_decode_read(d, 2, type), NONE, 0);
+        vm_decode_lane(d, type == PTX_TYPE_F64 ? VM_LANE_COPYSIGN64 : VM_LANE_COPYSIGN32,
+                       vm_decode_write(d, 0, type), vm_decode_read(d, 1, type), vm_decode_read(d, 2, type),
+                       NONE, 0);
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }

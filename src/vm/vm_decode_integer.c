@@ -5,7 +5,8 @@
 #define NONE VM_REF_NONE
 
 /* d = lane(a, b, c) for an integer type; narrow: sources must be extended first. */
-static void by_width(vm_decoder *d, ptx_type type, vm_lane lane32, vm_lane lane64, bool extend, unsigned sources) {
+static void by_width(vm_decoder *d, ptx_type type, vm_lane lane32, vm_lane lane64, bool extend,
+                     unsigned sources) {
     unsigned bits = ptx_type_bits(type);
     uint32_t source[3] = {NONE, NONE, NONE};
     for (unsigned i = 0; i < sources; i++) {
@@ -29,9 +30,11 @@ static uint32_t carry(vm_decoder *d) {
 }
 
 /* to = a + b (or a - b) with carry in and out as asked; the carry of PTX is one per thread. */
-static void add_carry(vm_decoder *d, bool wide, bool subtract, uint32_t to, uint32_t a, uint32_t b, bool in, bool out) {
+static void add_carry(vm_decoder *d, bool wide, bool subtract, uint32_t to, uint32_t a, uint32_t b, bool in,
+                      bool out) {
     static const vm_lane sums[2][2] = {{VM_LANE_ADDC32, VM_LANE_ADDC64}, {VM_LANE_SUBC32, VM_LANE_SUBC64}};
-    static const vm_lane carries[2][2] = {{VM_LANE_CARRY32, VM_LANE_CARRY64}, {VM_LANE_BORROW32, VM_LANE_BORROW64}};
+    static const vm_lane carries[2][2] = {{VM_LANE_CARRY32, VM_LANE_CARRY64},
+                                          {VM_LANE_BORROW32, VM_LANE_BORROW64}};
     uint32_t c = in ? carry(d) : vm_decode_constant(d, 0, false), next = NONE;
     if (out)
         next = vm_decode_lane_new(d, carries[subtract][wide], a, b, c, 0);
@@ -49,8 +52,8 @@ static void add_sub(vm_decoder *d, ptx_type type, bool subtract) {
         return;
     }
     if (in || ptx_has(i, PTX_MOD_CC)) {
-        add_carry(d, ptx_type_bits(type) == 64, subtract, vm_decode_write(d, 0, type), vm_decode_read(d, 1, type),
-                  vm_decode_read(d, 2, type), in, ptx_has(i, PTX_MOD_CC));
+        add_carry(d, ptx_type_bits(type) == 64, subtract, vm_decode_write(d, 0, type),
+                  vm_decode_read(d, 1, type), vm_decode_read(d, 2, type), in, ptx_has(i, PTX_MOD_CC));
         return;
     }
     if (ptx_has(i, PTX_MOD_SAT)) { /* .s32 */
@@ -61,15 +64,20 @@ static void add_sub(vm_decoder *d, ptx_type type, bool subtract) {
         vm_decode_lane(d, VM_LANE_TRUNC64, vm_decode_write(d, 0, type), sum, NONE, NONE, 0);
         return;
     }
-    by_width(d, type, subtract ? VM_LANE_SUB32 : VM_LANE_ADD32, subtract ? VM_LANE_SUB64 : VM_LANE_ADD64, false, 2);
+    by_width(d, type, subtract ? VM_LANE_SUB32 : VM_LANE_ADD32, subtract ? VM_LANE_SUB64 : VM_LANE_ADD64,
+             false, 2);
 }
 
 static ptx_type wide_type(ptx_type type) {
     switch (type) {
-    case PTX_TYPE_U16: return PTX_TYPE_U32;
-    case PTX_TYPE_S16: return PTX_TYPE_S32;
-    case PTX_TYPE_U32: return PTX_TYPE_U64;
-    default: return PTX_TYPE_S64;
+    case PTX_TYPE_U16:
+        return PTX_TYPE_U32;
+    case PTX_TYPE_S16:
+        return PTX_TYPE_S32;
+    case PTX_TYPE_U32:
+        return PTX_TYPE_U64;
+    default:
+        return PTX_TYPE_S64;
     }
 }
 
@@ -91,8 +99,9 @@ static uint32_t product(vm_decoder *d, ptx_type type, bool high, bool wide) {
     if (wide)
         return vm_decode_lane_new(d, sign ? VM_LANE_MULWS32 : VM_LANE_MULWU32, a, b, NONE, 0);
     if (high)
-        return vm_decode_lane_new(d, bits == 64 ? (sign ? VM_LANE_MULHIS64 : VM_LANE_MULHIU64)
-                                                : (sign ? VM_LANE_MULHIS32 : VM_LANE_MULHIU32),
+        return vm_decode_lane_new(d,
+                                  bits == 64 ? (sign ? VM_LANE_MULHIS64 : VM_LANE_MULHIU64)
+                                             : (sign ? VM_LANE_MULHIS32 : VM_LANE_MULHIU32),
                                   a, b, NONE, 0);
     return vm_decode_lane_new(d, bits == 64 ? VM_LANE_MUL64 : VM_LANE_MUL32, a, b, NONE, 0);
 }
@@ -101,8 +110,8 @@ static void multiply(vm_decoder *d, ptx_type type) {
     bool high = ptx_has(d->instruction, PTX_MOD_HI), wide = ptx_has(d->instruction, PTX_MOD_WIDE);
     ptx_type result = wide ? wide_type(type) : type;
     uint32_t value = product(d, type, high, wide);
-    vm_decode_lane(d, vm_decode_rows(result) == 2 ? VM_LANE_MOV64 : VM_LANE_MOV32, vm_decode_write(d, 0, result),
-                   value, NONE, NONE, 0);
+    vm_decode_lane(d, vm_decode_rows(result) == 2 ? VM_LANE_MOV64 : VM_LANE_MOV32,
+                   vm_decode_write(d, 0, result), value, NONE, NONE, 0);
 }
 
 static void multiply_add(vm_decoder *d, ptx_type type) {
@@ -136,8 +145,8 @@ static void multiply_add(vm_decoder *d, ptx_type type) {
 static void multiply24(vm_decoder *d, ptx_type type, bool add) {
     const ptx_instruction *i = d->instruction;
     uint64_t imm = (vm_decode_signed(type) ? 1 : 0) | (ptx_has(i, PTX_MOD_HI) ? 2 : 0);
-    uint32_t value = vm_decode_lane_new(d, VM_LANE_MUL24, vm_decode_read(d, 1, type), vm_decode_read(d, 2, type),
-                                        NONE, imm);
+    uint32_t value = vm_decode_lane_new(d, VM_LANE_MUL24, vm_decode_read(d, 1, type),
+                                        vm_decode_read(d, 2, type), NONE, imm);
     uint32_t to = vm_decode_write(d, 0, type);
     if (!add) {
         vm_decode_lane(d, VM_LANE_MOV32, to, value, NONE, NONE, 0);
@@ -166,9 +175,11 @@ static void divide(vm_decoder *d, ptx_type type, bool remainder) {
         check->imm = ptx_type_bits(type) == 64;
     }
     if (remainder)
-        by_width(d, type, sign ? VM_LANE_REMS32 : VM_LANE_REMU32, sign ? VM_LANE_REMS64 : VM_LANE_REMU64, true, 2);
+        by_width(d, type, sign ? VM_LANE_REMS32 : VM_LANE_REMU32, sign ? VM_LANE_REMS64 : VM_LANE_REMU64,
+                 true, 2);
     else
-        by_width(d, type, sign ? VM_LANE_DIVS32 : VM_LANE_DIVU32, sign ? VM_LANE_DIVS64 : VM_LANE_DIVU64, true, 2);
+        by_width(d, type, sign ? VM_LANE_DIVS32 : VM_LANE_DIVU32, sign ? VM_LANE_DIVS64 : VM_LANE_DIVU64,
+                 true, 2);
 }
 
 static void minimum(vm_decoder *d, ptx_type type, bool largest) {
@@ -180,9 +191,11 @@ static void minimum(vm_decoder *d, ptx_type type, bool largest) {
         return;
     }
     if (largest)
-        by_width(d, type, sign ? VM_LANE_MAXS32 : VM_LANE_MAXU32, sign ? VM_LANE_MAXS64 : VM_LANE_MAXU64, true, 2);
+        by_width(d, type, sign ? VM_LANE_MAXS32 : VM_LANE_MAXU32, sign ? VM_LANE_MAXS64 : VM_LANE_MAXU64,
+                 true, 2);
     else
-        by_width(d, type, sign ? VM_LANE_MINS32 : VM_LANE_MINU32, sign ? VM_LANE_MINS64 : VM_LANE_MINU64, true, 2);
+        by_width(d, type, sign ? VM_LANE_MINS32 : VM_LANE_MINU32, sign ? VM_LANE_MINS64 : VM_LANE_MINU64,
+                 true, 2);
     if (relu) {
         uint32_t to = vm_decode_write(d, 0, type);
         vm_decode_lane(d, VM_LANE_MAXS32, to, to, vm_decode_constant(d, 0, false), NONE, 0);
@@ -205,7 +218,8 @@ static void shift(vm_decoder *d, ptx_type type) {
 }
 
 /* and, or, xor, not, also of predicates */
-static void logic(vm_decoder *d, ptx_type type, vm_lane predicate, vm_lane lane32, vm_lane lane64, unsigned sources) {
+static void logic(vm_decoder *d, ptx_type type, vm_lane predicate, vm_lane lane32, vm_lane lane64,
+                  unsigned sources) {
     if (type != PTX_TYPE_PRED) {
         by_width(d, type, lane32, lane64, false, sources);
         return;
@@ -223,15 +237,16 @@ static void count_bits(vm_decoder *d, ptx_type type, vm_lane lane32, vm_lane lan
 static void bit_field(vm_decoder *d, ptx_type type) {
     bool wide = ptx_type_bits(type) == 64, sign = vm_decode_signed(type);
     if (d->instruction->op == PTX_OP_BFE) {
-        vm_lane lane = wide ? (sign ? VM_LANE_BFES64 : VM_LANE_BFEU64) : (sign ? VM_LANE_BFES32 : VM_LANE_BFEU32);
+        vm_lane lane =
+            wide ? (sign ? VM_LANE_BFES64 : VM_LANE_BFEU64) : (sign ? VM_LANE_BFES32 : VM_LANE_BFEU32);
         vm_decode_lane(d, lane, vm_decode_write(d, 0, type), vm_decode_read(d, 1, type),
                        vm_decode_read(d, 2, PTX_TYPE_U32), vm_decode_read(d, 3, PTX_TYPE_U32), 0);
         return;
     }
     uint32_t where = vm_decode_lane_new(d, VM_LANE_BFIPOS, vm_decode_read(d, 3, PTX_TYPE_U32),
                                         vm_decode_read(d, 4, PTX_TYPE_U32), NONE, 0);
-    vm_decode_lane(d, wide ? VM_LANE_BFI64 : VM_LANE_BFI32, vm_decode_write(d, 0, type), vm_decode_read(d, 1, type),
-                   vm_decode_read(d, 2, type), where, 0);
+    vm_decode_lane(d, wide ? VM_LANE_BFI64 : VM_LANE_BFI32, vm_decode_write(d, 0, type),
+                   vm_decode_read(d, 1, type), vm_decode_read(d, 2, type), where, 0);
 }
 
 static void logic3(vm_decoder *d) {
@@ -261,7 +276,8 @@ static void ternary32(vm_decoder *d, vm_lane lane, uint64_t imm) {
 }
 
 static uint64_t prmt_mode(const ptx_instruction *i) {
-    static const ptx_mod modes[] = {PTX_MOD_F4E, PTX_MOD_B4E, PTX_MOD_RC8, PTX_MOD_ECL, PTX_MOD_ECR, PTX_MOD_RC16};
+    static const ptx_mod modes[] = {PTX_MOD_F4E, PTX_MOD_B4E, PTX_MOD_RC8,
+                                    PTX_MOD_ECL, PTX_MOD_ECR, PTX_MOD_RC16};
     for (unsigned k = 0; k < 6; k++)
         if (ptx_has(i, modes[k]))
             return k + 1;
@@ -279,43 +295,75 @@ static bool bit_instruction(vm_decoder *d, ptx_type type) {
     const ptx_instruction *i = d->instruction;
     bool clamp = ptx_has(i, PTX_MOD_CLAMP), sign = vm_decode_signed(type);
     switch (i->op) {
-    case PTX_OP_POPC: count_bits(d, type, VM_LANE_POPC32, VM_LANE_POPC64, 0); return true;
-    case PTX_OP_CLZ: count_bits(d, type, VM_LANE_CLZ32, VM_LANE_CLZ64, 0); return true;
-    case PTX_OP_BFIND:
-        count_bits(d, type, sign ? VM_LANE_BFINDS32 : VM_LANE_BFINDU32, sign ? VM_LANE_BFINDS64 : VM_LANE_BFINDU64,
-                   ptx_has(i, PTX_MOD_SHIFTAMT));
+    case PTX_OP_POPC:
+        count_bits(d, type, VM_LANE_POPC32, VM_LANE_POPC64, 0);
         return true;
-    case PTX_OP_BREV: by_width(d, type, VM_LANE_BREV32, VM_LANE_BREV64, false, 1); return true;
+    case PTX_OP_CLZ:
+        count_bits(d, type, VM_LANE_CLZ32, VM_LANE_CLZ64, 0);
+        return true;
+    case PTX_OP_BFIND:
+        count_bits(d, type, sign ? VM_LANE_BFINDS32 : VM_LANE_BFINDU32,
+                   sign ? VM_LANE_BFINDS64 : VM_LANE_BFINDU64, ptx_has(i, PTX_MOD_SHIFTAMT));
+        return true;
+    case PTX_OP_BREV:
+        by_width(d, type, VM_LANE_BREV32, VM_LANE_BREV64, false, 1);
+        return true;
     case PTX_OP_BFE:
-    case PTX_OP_BFI: bit_field(d, type); return true;
-    case PTX_OP_FNS: ternary32(d, VM_LANE_FNS, 0); return true;
+    case PTX_OP_BFI:
+        bit_field(d, type);
+        return true;
+    case PTX_OP_FNS:
+        ternary32(d, VM_LANE_FNS, 0);
+        return true;
     case PTX_OP_BMSK:
     case PTX_OP_SZEXT:
-        vm_decode_lane(d, i->op == PTX_OP_BMSK ? VM_LANE_BMSK : VM_LANE_SZEXT, vm_decode_write(d, 0, PTX_TYPE_U32),
-                       vm_decode_read(d, 1, PTX_TYPE_U32), vm_decode_read(d, 2, PTX_TYPE_U32), NONE,
-                       (clamp ? 1 : 0) | (sign ? 2 : 0));
+        vm_decode_lane(d, i->op == PTX_OP_BMSK ? VM_LANE_BMSK : VM_LANE_SZEXT,
+                       vm_decode_write(d, 0, PTX_TYPE_U32), vm_decode_read(d, 1, PTX_TYPE_U32),
+                       vm_decode_read(d, 2, PTX_TYPE_U32), NONE, (clamp ? 1 : 0) | (sign ? 2 : 0));
         return true;
     case PTX_OP_SHF:
         /* shf a, b: a is the low, b the high half */
         ternary32(d, ptx_has(i, PTX_MOD_L) ? VM_LANE_SHFL : VM_LANE_SHFR, clamp);
         return true;
     case PTX_OP_SHL:
-    case PTX_OP_SHR: shift(d, type); return true;
-    case PTX_OP_LOP3: logic3(d); return true;
-    case PTX_OP_PRMT: ternary32(d, VM_LANE_PRMT, prmt_mode(i)); return true;
-    case PTX_OP_DP4A: dot(d, false); return true;
-    case PTX_OP_DP2A: dot(d, true); return true;
-    case PTX_OP_AND: logic(d, type, VM_LANE_PAND, VM_LANE_AND32, VM_LANE_AND64, 2); return true;
-    case PTX_OP_OR: logic(d, type, VM_LANE_POR, VM_LANE_OR32, VM_LANE_OR64, 2); return true;
-    case PTX_OP_XOR: logic(d, type, VM_LANE_PXOR, VM_LANE_XOR32, VM_LANE_XOR64, 2); return true;
-    case PTX_OP_NOT: logic(d, type, VM_LANE_PNOT, VM_LANE_NOT32, VM_LANE_NOT64, 1); return true;
-    case PTX_OP_CNOT: by_width(d, type, VM_LANE_CNOT32, VM_LANE_CNOT64, false, 1); return true;
-    default: return false;
+    case PTX_OP_SHR:
+        shift(d, type);
+        return true;
+    case PTX_OP_LOP3:
+        logic3(d);
+        return true;
+    case PTX_OP_PRMT:
+        ternary32(d, VM_LANE_PRMT, prmt_mode(i));
+        return true;
+    case PTX_OP_DP4A:
+        dot(d, false);
+        return true;
+    case PTX_OP_DP2A:
+        dot(d, true);
+        return true;
+    case PTX_OP_AND:
+        logic(d, type, VM_LANE_PAND, VM_LANE_AND32, VM_LANE_AND64, 2);
+        return true;
+    case PTX_OP_OR:
+        logic(d, type, VM_LANE_POR, VM_LANE_OR32, VM_LANE_OR64, 2);
+        return true;
+    case PTX_OP_XOR:
+        logic(d, type, VM_LANE_PXOR, VM_LANE_XOR32, VM_LANE_XOR64, 2);
+        return true;
+    case PTX_OP_NOT:
+        logic(d, type, VM_LANE_PNOT, VM_LANE_NOT32, VM_LANE_NOT64, 1);
+        return true;
+    case PTX_OP_CNOT:
+        by_width(d, type, VM_LANE_CNOT32, VM_LANE_CNOT64, false, 1);
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool integer_type(ptx_type type) {
-    return !vm_decode_float(type) && type != PTX_TYPE_F16X2 && type != PTX_TYPE_BF16X2 && type != PTX_TYPE_F32X2;
+    return !vm_decode_float(type) && type != PTX_TYPE_F16X2 && type != PTX_TYPE_BF16X2 &&
+           type != PTX_TYPE_F32X2;
 }
 
 bool vm_decode_integer(vm_decoder *d) {
@@ -327,28 +375,51 @@ bool vm_decode_integer(vm_decoder *d) {
         return false;
     switch (i->op) {
     case PTX_OP_ADD:
-    case PTX_OP_ADDC: add_sub(d, type, false); return true;
+    case PTX_OP_ADDC:
+        add_sub(d, type, false);
+        return true;
     case PTX_OP_SUB:
-    case PTX_OP_SUBC: add_sub(d, type, true); return true;
-    case PTX_OP_MUL: multiply(d, type); return true;
+    case PTX_OP_SUBC:
+        add_sub(d, type, true);
+        return true;
+    case PTX_OP_MUL:
+        multiply(d, type);
+        return true;
     case PTX_OP_MAD:
-    case PTX_OP_MADC: multiply_add(d, type); return true;
-    case PTX_OP_MUL24: multiply24(d, type, false); return true;
-    case PTX_OP_MAD24: multiply24(d, type, true); return true;
-    case PTX_OP_DIV: divide(d, type, false); return true;
-    case PTX_OP_REM: divide(d, type, true); return true;
+    case PTX_OP_MADC:
+        multiply_add(d, type);
+        return true;
+    case PTX_OP_MUL24:
+        multiply24(d, type, false);
+        return true;
+    case PTX_OP_MAD24:
+        multiply24(d, type, true);
+        return true;
+    case PTX_OP_DIV:
+        divide(d, type, false);
+        return true;
+    case PTX_OP_REM:
+        divide(d, type, true);
+        return true;
     case PTX_OP_SAD:
         by_width(d, type, vm_decode_signed(type) ? VM_LANE_SADS32 : VM_LANE_SADU32,
                  vm_decode_signed(type) ? VM_LANE_SADS64 : VM_LANE_SADU64, true, 3);
         return true;
-    case PTX_OP_ABS: by_width(d, type, VM_LANE_ABS32, VM_LANE_ABS64, true, 1); return true;
+    case PTX_OP_ABS:
+        by_width(d, type, VM_LANE_ABS32, VM_LANE_ABS64, true, 1);
+        return true;
     case PTX_OP_NEG:
         if (type == PTX_TYPE_S16X2)
             return false;
         by_width(d, type, VM_LANE_NEG32, VM_LANE_NEG64, false, 1);
         return true;
-    case PTX_OP_MIN: minimum(d, type, false); return true;
-    case PTX_OP_MAX: minimum(d, type, true); return true;
-    default: return false;
+    case PTX_OP_MIN:
+        minimum(d, type, false);
+        return true;
+    case PTX_OP_MAX:
+        minimum(d, type, true);
+        return true;
+    default:
+        return false;
     }
 }

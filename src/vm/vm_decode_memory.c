@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ld, ldu, st, atom, red, prefetches (PTX ISA 9.7.9, 9.7.13). Kernel parameters at known offsets become rows that the
- * launch fills, so that they cost nothing. */
+ * ld, ldu, st, atom, red, prefetches (PTX ISA 9.7.9, 9.7.13). Kernel parameters at known offsets become rows
+ * that the launch fills, so that they cost nothing. */
 #include "vm/vm_atomic.h"
 #include "vm/vm_decode.h"
 
@@ -53,9 +53,8 @@ static bool variable_address(vm_decoder *d, const ptx_variable *variable, addres
     const vm_program_variable *placed = vm_layout_variable(d->program, variable);
     if (placed == NULL || !placed->placed)
         return false;
-    static const vm_space spaces[] = {[PTX_SPACE_GLOBAL] = VM_GLOBAL,
-                                      [PTX_SPACE_SHARED] = VM_SHARED,
-                                      [PTX_SPACE_CONST] = VM_CONST};
+    static const vm_space spaces[] = {
+        [PTX_SPACE_GLOBAL] = VM_GLOBAL, [PTX_SPACE_SHARED] = VM_SHARED, [PTX_SPACE_CONST] = VM_CONST};
     if (variable->space != PTX_SPACE_GLOBAL && variable->space != PTX_SPACE_SHARED &&
         variable->space != PTX_SPACE_CONST)
         return false;
@@ -86,9 +85,14 @@ static bool memory_address(vm_decoder *d, const ptx_operand *operand, vm_space s
             out->space = VM_LOCAL; /* parameters of functions live in local memory here */
         return true;
     }
-    case PTX_OPERAND_VARIABLE: out->offset += base->bits; return variable_address(d, base->of.variable, out);
-    case PTX_OPERAND_IMMEDIATE: out->offset += base->bits; return true;
-    default: return false;
+    case PTX_OPERAND_VARIABLE:
+        out->offset += base->bits;
+        return variable_address(d, base->of.variable, out);
+    case PTX_OPERAND_IMMEDIATE:
+        out->offset += base->bits;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -120,7 +124,10 @@ static uint32_t target_of(vm_decoder *d, const ptx_operand *operand, ptx_type ty
     *cut = bits == 16 && ptx_type_bits(type) == 8 && vm_decode_signed(type);
     if (operand->kind == PTX_OPERAND_SINK)
         return NONE;
-    return vm_decode_target(d, operand, bits == 64 ? PTX_TYPE_B64 : bits == 128 ? PTX_TYPE_B128 : PTX_TYPE_B32);
+    return vm_decode_target(d, operand,
+                            bits == 64    ? PTX_TYPE_B64
+                            : bits == 128 ? PTX_TYPE_B128
+                                          : PTX_TYPE_B32);
 }
 
 static void load(vm_decoder *d) {
@@ -159,8 +166,9 @@ static void load(vm_decoder *d) {
             written[k] = refs[k] == NONE ? NONE : refs[k] | VM_REF_WRITTEN;
         extras = vm_decode_extras(d, written, count);
     }
-    vm_op *op = vm_decode_emit(d, VM_CODE_LOAD,
-                               VM_ACCESS(at.space, log2_of(bytes), count, vm_decode_signed(i->type), wide, at.form, 0));
+    vm_op *op = vm_decode_emit(
+        d, VM_CODE_LOAD,
+        VM_ACCESS(at.space, log2_of(bytes), count, vm_decode_signed(i->type), wide, at.form, 0));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
@@ -201,7 +209,8 @@ static void store(vm_decoder *d) {
         refs[k] = vm_decode_source(d, &list[k], type);
     }
     uint32_t extras = count > 1 ? vm_decode_extras(d, refs, count) : 0;
-    vm_op *op = vm_decode_emit(d, VM_CODE_STORE, VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0));
+    vm_op *op =
+        vm_decode_emit(d, VM_CODE_STORE, VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
@@ -212,10 +221,11 @@ static bool atomic_operation(const ptx_instruction *i, vm_atomic_operation *oper
     static const struct {
         ptx_mod mod;
         vm_atomic_operation operation;
-    } rows[] = {{PTX_MOD_CAS, VM_ATOMIC_COMPARE}, {PTX_MOD_EXCH, VM_ATOMIC_EXCHANGE}, {PTX_MOD_ADD, VM_ATOMIC_ADD},
-                {PTX_MOD_AND, VM_ATOMIC_AND},     {PTX_MOD_OR, VM_ATOMIC_OR},         {PTX_MOD_XOR, VM_ATOMIC_XOR},
-                {PTX_MOD_MIN, VM_ATOMIC_MIN},     {PTX_MOD_MAX, VM_ATOMIC_MAX},       {PTX_MOD_INC, VM_ATOMIC_INC},
-                {PTX_MOD_DEC, VM_ATOMIC_DEC}};
+    } rows[] = {{PTX_MOD_CAS, VM_ATOMIC_COMPARE}, {PTX_MOD_EXCH, VM_ATOMIC_EXCHANGE},
+                {PTX_MOD_ADD, VM_ATOMIC_ADD},     {PTX_MOD_AND, VM_ATOMIC_AND},
+                {PTX_MOD_OR, VM_ATOMIC_OR},       {PTX_MOD_XOR, VM_ATOMIC_XOR},
+                {PTX_MOD_MIN, VM_ATOMIC_MIN},     {PTX_MOD_MAX, VM_ATOMIC_MAX},
+                {PTX_MOD_INC, VM_ATOMIC_INC},     {PTX_MOD_DEC, VM_ATOMIC_DEC}};
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
         if (ptx_has(i, rows[k].mod)) {
             *operation = rows[k].operation;
@@ -225,7 +235,8 @@ static bool atomic_operation(const ptx_instruction *i, vm_atomic_operation *oper
 }
 
 /* Does the order of CTAs show? Used results, exchanges, and sums of floats. */
-static bool order_shows(const vm_decoder *d, const ptx_operand *to, vm_atomic_operation operation, ptx_type type) {
+static bool order_shows(const vm_decoder *d, const ptx_operand *to, vm_atomic_operation operation,
+                        ptx_type type) {
     bool is_float = vm_decode_float(type) || type == PTX_TYPE_F16X2 || type == PTX_TYPE_BF16X2;
     (void)d;
     return (to != NULL && to->kind != PTX_OPERAND_SINK) || operation == VM_ATOMIC_COMPARE ||
@@ -272,7 +283,8 @@ static void atomic(vm_decoder *d, bool returns) {
     vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_ATOM);
     op->a = at.a;
     op->x = extras;
-    op->imm = VM_ATOMIC_IMM(at.offset, VM_ACCESS(at.space, log2_of(bytes), count, 0, 0, at.form, 0), operation, i->type);
+    op->imm = VM_ATOMIC_IMM(at.offset, VM_ACCESS(at.space, log2_of(bytes), count, 0, 0, at.form, 0),
+                            operation, i->type);
     if (operation == VM_ATOMIC_COMPARE || operation == VM_ATOMIC_EXCHANGE)
         d->poll = true;
     if (at.space != VM_SHARED && order_shows(d, to, operation, i->type))
@@ -282,20 +294,30 @@ static void atomic(vm_decoder *d, bool returns) {
 bool vm_decode_memory(vm_decoder *d) {
     switch (d->instruction->op) {
     case PTX_OP_LD:
-    case PTX_OP_LDU: load(d); return true;
-    case PTX_OP_ST: store(d); return true;
-    case PTX_OP_ATOM: atomic(d, true); return true;
-    case PTX_OP_RED: atomic(d, false); return true;
+    case PTX_OP_LDU:
+        load(d);
+        return true;
+    case PTX_OP_ST:
+        store(d);
+        return true;
+    case PTX_OP_ATOM:
+        atomic(d, true);
+        return true;
+    case PTX_OP_RED:
+        atomic(d, false);
+        return true;
     case PTX_OP_PREFETCH: /* hints: they change no value */
     case PTX_OP_PREFETCHU:
     case PTX_OP_APPLYPRIORITY:
-    case PTX_OP_DISCARD: return true;
+    case PTX_OP_DISCARD:
+        return true;
     case PTX_OP_CREATEPOLICY_RANGE:
     case PTX_OP_CREATEPOLICY_FRACTIONAL:
     case PTX_OP_CREATEPOLICY_CVT:
-        vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, PTX_TYPE_B64), vm_decode_constant(d, 0, true), NONE, NONE,
-                       0);
+        vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, PTX_TYPE_B64), vm_decode_constant(d, 0, true),
+                       NONE, NONE, 0);
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }

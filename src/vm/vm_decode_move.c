@@ -10,36 +10,56 @@ static uint32_t launch_value(vm_decoder *d, vm_launch_value value) {
 
 static uint32_t special_row(vm_decoder *d, uint64_t special) {
     switch (special) {
-    case PTX_SPECIAL_TID_X: return VM_REF(VM_REF_WARP, VM_WARP_TID_X);
-    case PTX_SPECIAL_TID_Y: return VM_REF(VM_REF_WARP, VM_WARP_TID_Y);
-    case PTX_SPECIAL_TID_Z: return VM_REF(VM_REF_WARP, VM_WARP_TID_Z);
-    case PTX_SPECIAL_LANEID: return VM_REF(VM_REF_WARP, VM_WARP_LANE);
-    case PTX_SPECIAL_WARPID: return VM_REF(VM_REF_WARP, VM_WARP_INDEX);
+    case PTX_SPECIAL_TID_X:
+        return VM_REF(VM_REF_WARP, VM_WARP_TID_X);
+    case PTX_SPECIAL_TID_Y:
+        return VM_REF(VM_REF_WARP, VM_WARP_TID_Y);
+    case PTX_SPECIAL_TID_Z:
+        return VM_REF(VM_REF_WARP, VM_WARP_TID_Z);
+    case PTX_SPECIAL_LANEID:
+        return VM_REF(VM_REF_WARP, VM_WARP_LANE);
+    case PTX_SPECIAL_WARPID:
+        return VM_REF(VM_REF_WARP, VM_WARP_INDEX);
     case PTX_SPECIAL_CTAID_X:
-    case PTX_SPECIAL_CLUSTERID_X: return VM_REF(VM_REF_CTA, VM_CTA_X);
+    case PTX_SPECIAL_CLUSTERID_X:
+        return VM_REF(VM_REF_CTA, VM_CTA_X);
     case PTX_SPECIAL_CTAID_Y:
-    case PTX_SPECIAL_CLUSTERID_Y: return VM_REF(VM_REF_CTA, VM_CTA_Y);
+    case PTX_SPECIAL_CLUSTERID_Y:
+        return VM_REF(VM_REF_CTA, VM_CTA_Y);
     case PTX_SPECIAL_CTAID_Z:
-    case PTX_SPECIAL_CLUSTERID_Z: return VM_REF(VM_REF_CTA, VM_CTA_Z);
-    case PTX_SPECIAL_NTID_X: return launch_value(d, VM_VALUE_NTID_X);
-    case PTX_SPECIAL_NTID_Y: return launch_value(d, VM_VALUE_NTID_Y);
-    case PTX_SPECIAL_NTID_Z: return launch_value(d, VM_VALUE_NTID_Z);
+    case PTX_SPECIAL_CLUSTERID_Z:
+        return VM_REF(VM_REF_CTA, VM_CTA_Z);
+    case PTX_SPECIAL_NTID_X:
+        return launch_value(d, VM_VALUE_NTID_X);
+    case PTX_SPECIAL_NTID_Y:
+        return launch_value(d, VM_VALUE_NTID_Y);
+    case PTX_SPECIAL_NTID_Z:
+        return launch_value(d, VM_VALUE_NTID_Z);
     case PTX_SPECIAL_NCTAID_X:
-    case PTX_SPECIAL_NCLUSTERID_X: return launch_value(d, VM_VALUE_NCTAID_X);
+    case PTX_SPECIAL_NCLUSTERID_X:
+        return launch_value(d, VM_VALUE_NCTAID_X);
     case PTX_SPECIAL_NCTAID_Y:
-    case PTX_SPECIAL_NCLUSTERID_Y: return launch_value(d, VM_VALUE_NCTAID_Y);
+    case PTX_SPECIAL_NCLUSTERID_Y:
+        return launch_value(d, VM_VALUE_NCTAID_Y);
     case PTX_SPECIAL_NCTAID_Z:
-    case PTX_SPECIAL_NCLUSTERID_Z: return launch_value(d, VM_VALUE_NCTAID_Z);
-    case PTX_SPECIAL_NWARPID: return launch_value(d, VM_VALUE_NWARPID);
-    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE: return launch_value(d, VM_VALUE_DYNAMIC_SHARED_BYTES);
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        return launch_value(d, VM_VALUE_NCTAID_Z);
+    case PTX_SPECIAL_NWARPID:
+        return launch_value(d, VM_VALUE_NWARPID);
+    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
+        return launch_value(d, VM_VALUE_DYNAMIC_SHARED_BYTES);
     case PTX_SPECIAL_TOTAL_SMEM_SIZE:
-    case PTX_SPECIAL_AGGR_SMEM_SIZE: return launch_value(d, VM_VALUE_TOTAL_SHARED_BYTES);
-    case PTX_SPECIAL_WARP_SIZE: return vm_decode_constant(d, VM_LANES, false);
-    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END: return vm_decode_constant(d, VM_SHARED_RESERVED, false);
+    case PTX_SPECIAL_AGGR_SMEM_SIZE:
+        return launch_value(d, VM_VALUE_TOTAL_SHARED_BYTES);
+    case PTX_SPECIAL_WARP_SIZE:
+        return vm_decode_constant(d, VM_LANES, false);
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+        return vm_decode_constant(d, VM_SHARED_RESERVED, false);
     case PTX_SPECIAL_CLUSTER_NCTAID_X:
     case PTX_SPECIAL_CLUSTER_NCTAID_Y:
     case PTX_SPECIAL_CLUSTER_NCTAID_Z:
-    case PTX_SPECIAL_CLUSTER_NCTARANK: return vm_decode_constant(d, 1, false);
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return vm_decode_constant(d, 1, false);
     case PTX_SPECIAL_TID_W:
     case PTX_SPECIAL_NTID_W:
     case PTX_SPECIAL_CTAID_W:
@@ -49,8 +69,10 @@ static uint32_t special_row(vm_decoder *d, uint64_t special) {
     case PTX_SPECIAL_CLUSTER_CTAID_Z:
     case PTX_SPECIAL_CLUSTER_CTARANK:
     case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
-    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN: return vm_decode_constant(d, 0, false);
-    default: return NONE;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
+        return vm_decode_constant(d, 0, false);
+    default:
+        return NONE;
     }
 }
 
@@ -92,7 +114,8 @@ uint32_t vm_decode_address(vm_decoder *d, const ptx_variable *variable, int64_t 
 }
 
 static void move(vm_decoder *d, const ptx_operand *to, uint32_t from, ptx_type type) {
-    static const vm_lane lanes[] = {VM_LANE_PMOV, VM_LANE_MOV32, VM_LANE_MOV64, VM_LANE_MOV128, VM_LANE_MOV128};
+    static const vm_lane lanes[] = {VM_LANE_PMOV, VM_LANE_MOV32, VM_LANE_MOV64, VM_LANE_MOV128,
+                                    VM_LANE_MOV128};
     vm_decode_lane(d, lanes[vm_decode_rows(type)], vm_decode_target(d, to, type), from, NONE, NONE, 0);
 }
 
@@ -139,7 +162,8 @@ static uint32_t element(vm_decoder *d, uint32_t value, unsigned bits, unsigned w
     if (width == 32)
         return value;
     if (index)
-        value = vm_decode_lane_new(d, VM_LANE_SHRU32, value, vm_decode_constant(d, index * width, false), NONE, 0);
+        value = vm_decode_lane_new(d, VM_LANE_SHRU32, value, vm_decode_constant(d, index * width, false),
+                                   NONE, 0);
     return vm_decode_lane_new(d, width == 16 ? VM_LANE_ZEXT16 : VM_LANE_ZEXT8, value, NONE, NONE, 0);
 }
 
@@ -219,8 +243,12 @@ static void convert_address(vm_decoder *d) {
 
 bool vm_decode_move(vm_decoder *d) {
     switch (d->instruction->op) {
-    case PTX_OP_MOV: mov(d); return true;
-    case PTX_OP_CVTA: convert_address(d); return true;
+    case PTX_OP_MOV:
+        mov(d);
+        return true;
+    case PTX_OP_CVTA:
+        convert_address(d);
+        return true;
     case PTX_OP_ISSPACEP: {
         uint32_t address = vm_decode_read(d, 1, PTX_TYPE_U64), to = vm_decode_write(d, 0, PTX_TYPE_PRED);
         vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_ISSPACEP);
@@ -236,6 +264,7 @@ bool vm_decode_move(vm_decoder *d) {
         op->imm = PTX_SPECIAL_NONE;
         return true;
     }
-    default: return false;
+    default:
+        return false;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Findings of one CTA: merged by kind and operation, in the order of their first occurrence. vm_run.c puts the CTAs'
- * lists together in CTA order, so the result does not depend on the worker threads. Knows no wording. */
+ * Findings of one CTA: merged by kind and operation, in the order of their first occurrence. vm_run.c puts
+ * the CTAs' lists together in CTA order, so the result does not depend on the worker threads. Knows no
+ * wording. */
 #include "vm/vm_internal.h"
 
 const char *vm_finding_kind_name(vm_finding_kind kind) {
@@ -44,8 +45,8 @@ const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint
 }
 
 /* Value of a register of one lane, when it still has its row at this operation. */
-static bool register_value(const vm_warp *warp, const vm_function *function, const ptx_register *reg, uint32_t pc,
-                           unsigned lane, int64_t *value) {
+static bool register_value(const vm_warp *warp, const vm_function *function, const ptx_register *reg,
+                           uint32_t pc, unsigned lane, int64_t *value) {
     if (function->register_ref == NULL || reg == NULL || reg->id >= function->source->registers.count)
         return false;
     uint32_t ref = function->register_ref[reg->id], at = pc - function->first_op;
@@ -62,21 +63,50 @@ static bool special_value(const vm_warp *warp, int64_t special, unsigned lane, i
     const vm_grid *run = warp->cta->run;
     const uint32_t *rows = (const uint32_t *)(warp->base[VM_REF_WARP] + VM_REF_WARP);
     switch (special) {
-    case PTX_SPECIAL_TID_X: *value = rows[VM_WARP_TID_X * VM_LANES + lane]; return true;
-    case PTX_SPECIAL_TID_Y: *value = rows[VM_WARP_TID_Y * VM_LANES + lane]; return true;
-    case PTX_SPECIAL_TID_Z: *value = rows[VM_WARP_TID_Z * VM_LANES + lane]; return true;
-    case PTX_SPECIAL_CTAID_X: *value = warp->cta->id[0]; return true;
-    case PTX_SPECIAL_CTAID_Y: *value = warp->cta->id[1]; return true;
-    case PTX_SPECIAL_CTAID_Z: *value = warp->cta->id[2]; return true;
-    case PTX_SPECIAL_NTID_X: *value = run->launch->block[0]; return true;
-    case PTX_SPECIAL_NTID_Y: *value = run->launch->block[1]; return true;
-    case PTX_SPECIAL_NTID_Z: *value = run->launch->block[2]; return true;
-    case PTX_SPECIAL_NCTAID_X: *value = run->launch->grid[0]; return true;
-    case PTX_SPECIAL_NCTAID_Y: *value = run->launch->grid[1]; return true;
-    case PTX_SPECIAL_NCTAID_Z: *value = run->launch->grid[2]; return true;
-    case PTX_SPECIAL_LANEID: *value = lane; return true;
-    case PTX_SPECIAL_WARPID: *value = warp->index; return true;
-    default: return false;
+    case PTX_SPECIAL_TID_X:
+        *value = rows[VM_WARP_TID_X * VM_LANES + lane];
+        return true;
+    case PTX_SPECIAL_TID_Y:
+        *value = rows[VM_WARP_TID_Y * VM_LANES + lane];
+        return true;
+    case PTX_SPECIAL_TID_Z:
+        *value = rows[VM_WARP_TID_Z * VM_LANES + lane];
+        return true;
+    case PTX_SPECIAL_CTAID_X:
+        *value = warp->cta->id[0];
+        return true;
+    case PTX_SPECIAL_CTAID_Y:
+        *value = warp->cta->id[1];
+        return true;
+    case PTX_SPECIAL_CTAID_Z:
+        *value = warp->cta->id[2];
+        return true;
+    case PTX_SPECIAL_NTID_X:
+        *value = run->launch->block[0];
+        return true;
+    case PTX_SPECIAL_NTID_Y:
+        *value = run->launch->block[1];
+        return true;
+    case PTX_SPECIAL_NTID_Z:
+        *value = run->launch->block[2];
+        return true;
+    case PTX_SPECIAL_NCTAID_X:
+        *value = run->launch->grid[0];
+        return true;
+    case PTX_SPECIAL_NCTAID_Y:
+        *value = run->launch->grid[1];
+        return true;
+    case PTX_SPECIAL_NCTAID_Z:
+        *value = run->launch->grid[2];
+        return true;
+    case PTX_SPECIAL_LANEID:
+        *value = lane;
+        return true;
+    case PTX_SPECIAL_WARPID:
+        *value = warp->index;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -86,19 +116,31 @@ static bool evaluate(const vm_warp *warp, const vm_function *function, const ptx
         return false;
     int64_t a, b;
     switch (index->op) {
-    case PTX_INDEX_CONSTANT: *value = index->constant; return true;
-    case PTX_INDEX_REGISTER: return register_value(warp, function, index->reg, pc, lane, value);
-    case PTX_INDEX_SPECIAL: return special_value(warp, index->constant, lane, value);
-    case PTX_INDEX_UNKNOWN: return false;
-    default: break;
+    case PTX_INDEX_CONSTANT:
+        *value = index->constant;
+        return true;
+    case PTX_INDEX_REGISTER:
+        return register_value(warp, function, index->reg, pc, lane, value);
+    case PTX_INDEX_SPECIAL:
+        return special_value(warp, index->constant, lane, value);
+    case PTX_INDEX_UNKNOWN:
+        return false;
+    default:
+        break;
     }
     if (!evaluate(warp, function, index->a, pc, lane, depth + 1, &a) ||
         !evaluate(warp, function, index->b, pc, lane, depth + 1, &b))
         return false;
     switch (index->op) {
-    case PTX_INDEX_ADD: *value = (int64_t)((uint64_t)a + (uint64_t)b); return true;
-    case PTX_INDEX_SUB: *value = (int64_t)((uint64_t)a - (uint64_t)b); return true;
-    case PTX_INDEX_MUL: *value = (int64_t)((uint64_t)a * (uint64_t)b); return true;
+    case PTX_INDEX_ADD:
+        *value = (int64_t)((uint64_t)a + (uint64_t)b);
+        return true;
+    case PTX_INDEX_SUB:
+        *value = (int64_t)((uint64_t)a - (uint64_t)b);
+        return true;
+    case PTX_INDEX_MUL:
+        *value = (int64_t)((uint64_t)a * (uint64_t)b);
+        return true;
     case PTX_INDEX_FLOORDIV:
     case PTX_INDEX_FLOORMOD:
         if (b == 0 || (b == -1 && a == INT64_MIN))
@@ -106,7 +148,8 @@ static bool evaluate(const vm_warp *warp, const vm_function *function, const ptx
         *value = index->op == PTX_INDEX_FLOORDIV ? num_floor_divide(NUM_DTYPE_I64, a, b)
                                                  : num_floor_modulo(NUM_DTYPE_I64, a, b);
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -127,7 +170,8 @@ base_arena *vm_finding_arena(vm_cta *cta) {
     return cta->report;
 }
 
-vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp, unsigned lane) {
+vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
+                           unsigned lane) {
     for (size_t i = 0; i < cta->found.count; i++)
         if (cta->found.items[i].finding.kind == kind && cta->found.items[i].pc == pc) {
             cta->found.items[i].finding.count++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Control flow of a function's operations: blocks, the order in which they are laid out, dominators. The order puts a block
- * after everything that leads to it without going round a loop, and keeps loops together: strongly connected components in
- * topological order, and again inside each without the edges into its entry. Then "lowest pc first" is reconvergence. */
+ * Control flow of a function's operations: blocks, the order in which they are laid out, dominators. The
+ * order puts a block after everything that leads to it without going round a loop, and keeps loops together:
+ * strongly connected components in topological order, and again inside each without the edges into its entry.
+ * Then "lowest pc first" is reconvergence. */
 #include "vm/vm_decode.h"
 
 static bool ends_block(const vm_op *op) {
@@ -69,20 +70,22 @@ static void connect(vm_decoder *d, vm_graph *g) {
 typedef struct ordering {
     vm_graph *g;
     base_arena *arena;
-    uint32_t *region;          /* the component being ordered that a block belongs to */
-    uint32_t *index, *low;     /* Tarjan's numbers; index 0: not seen */
-    uint32_t *next;            /* next successor to look at */
+    uint32_t *region;      /* the component being ordered that a block belongs to */
+    uint32_t *index, *low; /* Tarjan's numbers; index 0: not seen */
+    uint32_t *next;        /* next successor to look at */
     bool *on_stack;
     uint32_t *stack, *path;
-    uint32_t *reversed;        /* components, last first, blocks of one side by side */
+    uint32_t *reversed; /* components, last first, blocks of one side by side */
     uint32_t regions, counter;
 } ordering;
 
-static void order_region(ordering *o, uint32_t region, uint32_t entry, uint32_t *list, uint32_t count, int depth);
+static void order_region(ordering *o, uint32_t region, uint32_t entry, uint32_t *list, uint32_t count,
+                         int depth);
 
-/* Components of one region from its entry, edges into the entry left out; appended in reverse topological order. Returns
- * the number of blocks, component sizes in sizes. */
-static uint32_t components(ordering *o, uint32_t region, uint32_t entry, uint32_t *sizes, uint32_t *component_count) {
+/* Components of one region from its entry, edges into the entry left out; appended in reverse topological
+ * order. Returns the number of blocks, component sizes in sizes. */
+static uint32_t components(ordering *o, uint32_t region, uint32_t entry, uint32_t *sizes,
+                           uint32_t *component_count) {
     uint32_t made = 0, stack_size = 0, path_size = 0;
     *component_count = 0;
     o->path[path_size++] = entry;
@@ -123,7 +126,8 @@ static uint32_t components(ordering *o, uint32_t region, uint32_t entry, uint32_
     return made;
 }
 
-static void order_region(ordering *o, uint32_t region, uint32_t entry, uint32_t *list, uint32_t count, int depth) {
+static void order_region(ordering *o, uint32_t region, uint32_t entry, uint32_t *list, uint32_t count,
+                         int depth) {
     uint32_t *sizes = BASE_NEW_ARRAY(o->arena, uint32_t, count), component_count;
     for (uint32_t i = 0; i < count; i++)
         o->index[list[i]] = o->next[list[i]] = 0;

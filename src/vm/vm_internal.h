@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inside of the machine; only src/vm includes it.
  *
- * Decoding (vm_decode*.c, vm_allocate.c) turns each PTX function into vm_op records. A vm_op works on 32 lanes:
- *  - a register of up to 32 bits is one row of 32 x u32, of 64 bits one array of 32 x u64 (two rows), of 128 bits
- *    32 x u64 low halves and then 32 x u64 high halves (four rows); narrower integers are kept zero-extended; a
- *    predicate is a u32 lane mask;
- *  - operands are references: byte offset | selector. Selector 0 is the frame of the running function, 1 the launch
- *    pool (constants, kernel parameters, launch sizes: broadcast rows, filled once per run), 2 the rows of the warp
- *    (tid, laneid), 3 the rows of the CTA (ctaid). So constants and uniform values cost no instruction.
- * Modifiers such as .ftz, .sat, 16-bit wrapping are decomposed into several lane operations at decode.
+ * Decoding (vm_decode*.c, vm_allocate.c) turns each PTX function into vm_op records. A vm_op works on 32
+ * lanes:
+ *  - a register of up to 32 bits is one row of 32 x u32, of 64 bits one array of 32 x u64 (two rows), of 128
+ * bits 32 x u64 low halves and then 32 x u64 high halves (four rows); narrower integers are kept
+ * zero-extended; a predicate is a u32 lane mask;
+ *  - operands are references: byte offset | selector. Selector 0 is the frame of the running function, 1 the
+ * launch pool (constants, kernel parameters, launch sizes: broadcast rows, filled once per run), 2 the rows
+ * of the warp (tid, laneid), 3 the rows of the CTA (ctaid). So constants and uniform values cost no
+ * instruction. Modifiers such as .ftz, .sat, 16-bit wrapping are decomposed into several lane operations at
+ * decode.
  *
- * Execution: the engine (level/vm_engine.c, one build per processor level) runs one split of one warp until something
- * happens that another file handles. A split is (pc, lane mask, call frame). Blocks are laid out in an order in which
- * a block stands after everything that leads to it inside its loop, so running the split with the lowest pc (deepest
- * call first) and merging equal pcs reconverges at the immediate post-dominator or before it. That is a hint only: a
- * split that spins hands over to the others (vm_control.c). */
+ * Execution: the engine (level/vm_engine.c, one build per processor level) runs one split of one warp until
+ * something happens that another file handles. A split is (pc, lane mask, call frame). Blocks are laid out in
+ * an order in which a block stands after everything that leads to it inside its loop, so running the split
+ * with the lowest pc (deepest call first) and merging equal pcs reconverges at the immediate post-dominator
+ * or before it. That is a hint only: a split that spins hands over to the others (vm_control.c). */
 #ifndef TIRC_VM_VM_INTERNAL_H
 #define TIRC_VM_VM_INTERNAL_H
 #include <pthread.h>
@@ -40,16 +42,18 @@ extern const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT];
 
 /* Lane operations that the engine runs inline; the others go through a table of functions. */
 #define VM_HOT_LANES(X)                                                                                      \
-    X(MOV32) X(MOV64) X(SELP32) X(ADD32) X(SUB32) X(MUL32) X(MAD32) X(AND32) X(OR32) X(XOR32) X(SHL32)       \
-    X(SHRU32) X(SHRS32) X(ADD64) X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32)          \
-    X(MULWU32) X(SEXT32) X(ZEXT32) X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32)        \
-    X(LTS32) X(LES32) X(LTU32) X(LEU32) X(EQ64) X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32) X(LEF32)
+    X(MOV32)                                                                                                 \
+    X(MOV64) X(SELP32) X(ADD32) X(SUB32) X(MUL32) X(MAD32) X(AND32) X(OR32) X(XOR32) X(SHL32) X(SHRU32)      \
+        X(SHRS32) X(ADD64) X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32) X(MULWU32)     \
+            X(SEXT32) X(ZEXT32) X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32) X(LTS32)  \
+                X(LES32) X(LTU32) X(LEU32) X(EQ64) X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32)      \
+                    X(LEF32)
 typedef enum vm_code {
     VM_CODE_LANE,     /* sub: vm_lane; d, a, b, c, imm */
     VM_CODE_LOAD,     /* sub: vm_access bits; d or extras; a, b, c; imm: offset */
     VM_CODE_STORE,    /* the same; d or extras are read */
     VM_CODE_EXTERNAL, /* sub: vm_external; all its operands in extras and d, a, b, c as its row says */
-    VM_CODE_GUARD,    /* a: predicate, sub: 1 negated. Lanes for the operations up to UNGUARD; x: index of it */
+    VM_CODE_GUARD, /* a: predicate, sub: 1 negated. Lanes for the operations up to UNGUARD; x: index of it */
     VM_CODE_UNGUARD,
     VM_CODE_BRANCH,    /* x: target */
     VM_CODE_BRANCH_IF, /* a: predicate, sub: 1 negated; x: target; else the next operation */
@@ -71,12 +75,14 @@ typedef struct vm_op {
     uint64_t imm;
 } vm_op;
 
-/* References while decoding: kind << 30 | index (virtual register, or row). Bit 29 in an extras list: written. */
+/* References while decoding: kind << 30 | index (virtual register, or row). Bit 29 in an extras list:
+ * written. */
 #define VM_REF_KIND(ref)  ((ref) >> 30)
-#define VM_REF_INDEX(ref) ((ref) & 0x1fffffffu)
+#define VM_REF_INDEX(ref) ((ref)&0x1fffffffu)
 #define VM_REF_WRITTEN    0x20000000u
 #define VM_REF_NONE       0xffffffffu
-#define VM_TARGET_OP      0x80000000u /* while decoding: a branch target that is an operation, not an instruction */
+#define VM_TARGET_OP                                                                                         \
+    0x80000000u /* while decoding: a branch target that is an operation, not an instruction */
 enum { VM_REF_FRAME = 0, VM_REF_POOL = 1, VM_REF_WARP = 2, VM_REF_CTA = 3 };
 #define VM_REF(kind, index) ((uint32_t)(kind) << 30 | (uint32_t)(index))
 
@@ -102,24 +108,25 @@ typedef enum vm_address_form {
     VM_ADDRESS_FIXED    /* imm only */
 } vm_address_form;
 #define VM_ACCESS(space, log2_size, count, sign, wide, form, poll)                                           \
-    ((uint16_t)((space) | (log2_size) << 3 | ((count) - 1) << 6 | (sign) << 9 | (wide) << 10 |               \
-                (form) << 11 | (poll) << 13))
-#define VM_ACCESS_SPACE(sub)     ((vm_space)((sub) & 7))
-#define VM_ACCESS_LOG2(sub)      ((sub) >> 3 & 7)
-#define VM_ACCESS_COUNT(sub)     (((sub) >> 6 & 7) + 1)
-#define VM_ACCESS_SIGNED(sub)    ((sub) >> 9 & 1)  /* sign-extend to the register */
-#define VM_ACCESS_WIDE(sub)      ((sub) >> 10 & 1) /* the register is 64 bits */
-#define VM_ACCESS_FORM(sub)      ((vm_address_form)((sub) >> 11 & 3))
-#define VM_ACCESS_POLL(sub)      ((sub) >> 13 & 1)
-#define VM_ACCESS_FORM_SHIFT     11
-#define VM_ACCESS_FORM_MASK      (3 << VM_ACCESS_FORM_SHIFT)
+    ((uint16_t)((space) | (log2_size) << 3 | ((count)-1) << 6 | (sign) << 9 | (wide) << 10 | (form) << 11 |  \
+                (poll) << 13))
+#define VM_ACCESS_SPACE(sub)  ((vm_space)((sub)&7))
+#define VM_ACCESS_LOG2(sub)   ((sub) >> 3 & 7)
+#define VM_ACCESS_COUNT(sub)  (((sub) >> 6 & 7) + 1)
+#define VM_ACCESS_SIGNED(sub) ((sub) >> 9 & 1)  /* sign-extend to the register */
+#define VM_ACCESS_WIDE(sub)   ((sub) >> 10 & 1) /* the register is 64 bits */
+#define VM_ACCESS_FORM(sub)   ((vm_address_form)((sub) >> 11 & 3))
+#define VM_ACCESS_POLL(sub)   ((sub) >> 13 & 1)
+#define VM_ACCESS_FORM_SHIFT  11
+#define VM_ACCESS_FORM_MASK   (3 << VM_ACCESS_FORM_SHIFT)
 
 /* Operations outside the engine. VM_EXTERNAL(name) has a function vm_external_<name>. */
 #define VM_EXTERNALS(X)                                                                                      \
-    X(ACCESS)   /* never decoded: loads and stores that the engine hands over */                             \
-    X(ATOM) X(SHFL) X(VOTE) X(MATCH) X(REDUX) X(ELECT) X(WARP_BARRIER) X(BARRIER) X(CALL) X(CALL_INDIRECT)   \
-    X(PRINTF) X(ASSERT) X(SPECIAL) X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) \
-    X(STACKRESTORE) X(MALLOC)
+    X(ACCESS) /* never decoded: loads and stores that the engine hands over */                               \
+    X(ATOM)                                                                                                  \
+    X(SHFL) X(VOTE) X(MATCH) X(REDUX) X(ELECT) X(WARP_BARRIER) X(BARRIER) X(CALL) X(CALL_INDIRECT) X(PRINTF) \
+        X(ASSERT) X(SPECIAL) X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE)       \
+            X(STACKRESTORE) X(MALLOC)
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
     VM_EXTERNALS(X)
@@ -153,14 +160,14 @@ typedef enum vm_arith {
     VM_ARITH_TANH,
     VM_ARITH_CVT /* rounds source a of 64 bits to 32: SOFT */
 } vm_arith;
-#define VM_HALF_BF16     0x100u
-#define VM_HALF_PACKED   0x200u
-#define VM_HALF_FTZ      0x400u
-#define VM_HALF_SAT      0x800u
-#define VM_HALF_RELU     0x1000u
-#define VM_HALF_NAN      0x2000u
-#define VM_HALF_XORSIGN  0x4000u
-#define VM_HALF_ABS      0x8000u
+#define VM_HALF_BF16    0x100u
+#define VM_HALF_PACKED  0x200u
+#define VM_HALF_FTZ     0x400u
+#define VM_HALF_SAT     0x800u
+#define VM_HALF_RELU    0x1000u
+#define VM_HALF_NAN     0x2000u
+#define VM_HALF_XORSIGN 0x4000u
+#define VM_HALF_ABS     0x8000u
 typedef enum vm_testp {
     VM_TESTP_FINITE,
     VM_TESTP_INFINITE,
@@ -171,8 +178,8 @@ typedef enum vm_testp {
 } vm_testp;
 
 /* ---- addresses ---- */
-/* Generic windows of 2^40 bytes; what is above VM_GLOBAL_BASE is the global heap. State-space addresses of shared,
- * local, const and param are offsets in their window. */
+/* Generic windows of 2^40 bytes; what is above VM_GLOBAL_BASE is the global heap. State-space addresses of
+ * shared, local, const and param are offsets in their window. */
 #define VM_WINDOW_BITS      40
 #define VM_WINDOW(space_id) ((uint64_t)(space_id) << VM_WINDOW_BITS)
 #define VM_SHARED_BASE      VM_WINDOW(1)
@@ -220,10 +227,10 @@ enum { VM_POOL_32, VM_POOL_64, VM_POOL_FILL }; /* what a pool row is: a constant
 typedef struct vm_fill {
     uint32_t row, kernel; /* kernel: function id for PARAM, else 0 */
     vm_fill_kind kind;
-    uint64_t value;   /* PARAM: byte offset */
-    uint8_t size;     /* PARAM: bytes */
-    bool sign, wide;  /* sign-extended; the row pair is 64-bit */
-    bool window;      /* add VM_SHARED_BASE (generic address) */
+    uint64_t value;  /* PARAM: byte offset */
+    uint8_t size;    /* PARAM: bytes */
+    bool sign, wide; /* sign-extended; the row pair is 64-bit */
+    bool window;     /* add VM_SHARED_BASE (generic address) */
 } vm_fill;
 
 typedef struct vm_parameter {
@@ -245,7 +252,8 @@ typedef struct vm_function {
     bool serial;  /* what it may call needs all CTAs in one deterministic interleaving */
     bool polls;   /* has polls of memory */
     bool reached; /* by an entry */
-    /* where registers went, for evaluating origins: reference, and the operations [begin, end] where it holds */
+    /* where registers went, for evaluating origins: reference, and the operations [begin, end] where it holds
+     */
     uint32_t *register_ref, *register_begin, *register_end;
 } vm_function;
 
@@ -270,12 +278,12 @@ struct vm_program {
     BASE_VECTOR(uint32_t) instruction_of; /* per op: index in its function's instructions */
     BASE_VECTOR(uint32_t) extras;
     BASE_VECTOR(vm_call_site) calls; /* CALL, CALL_INDIRECT, PRINTF, ASSERT, MALLOC: imm is the index */
-    vm_function *functions; /* parallel to module->functions */
+    vm_function *functions;          /* parallel to module->functions */
     size_t function_count;
     BASE_VECTOR(uint32_t) pool; /* initial rows of the launch pool, one broadcast value per 32-bit element */
     uint32_t pool_rows;
     BASE_VECTOR(uint8_t) pool_kind; /* per row: VM_POOL_ */
-    base_map *pool_of; /* (value, width) to row + 1 */
+    base_map *pool_of;              /* (value, width) to row + 1 */
     BASE_VECTOR(vm_fill) fills;
     base_map *variable_of; /* ptx_variable to vm_program_variable */
     BASE_VECTOR(vm_program_variable *) variables;
@@ -319,19 +327,19 @@ typedef struct vm_cta vm_cta;
 typedef struct vm_warp {
     vm_cta *cta;
     uint32_t index;
-    uint32_t live; /* lanes that exist and have not exited */
+    uint32_t live;    /* lanes that exist and have not exited */
     uint8_t *base[4]; /* by selector, less the selector, so that base[ref & 3] + ref is the operand */
     uint8_t *rows;
     uint32_t row_capacity;
-    uint8_t *local; /* word k of lane l at k * 128 + l * 4 */
+    uint8_t *local;          /* word k of lane l at k * 128 + l * 4 */
     uint32_t local_capacity; /* bytes per lane */
     vm_split splits[VM_LANES];
     uint32_t split_count, current;
     uint32_t next_pc; /* a split at or after this pc lets others run first; UINT32_MAX: runs on */
-    uint32_t budget;   /* back-edges left */
-    uint32_t polls;    /* since the split was chosen */
+    uint32_t budget;  /* back-edges left */
+    uint32_t polls;   /* since the split was chosen */
     uint64_t steps;
-    bool idle;         /* the last run ended in polls only */
+    bool idle; /* the last run ended in polls only */
     vm_frame *free_frames;
     uint32_t frame_count;
     _Alignas(64) uint32_t mask_row[VM_LANES]; /* -1 in active lanes while the mask is partial */
@@ -428,7 +436,8 @@ void vm_layout_program(vm_program *program);
 /* vm_memory.c */
 const vm_allocation *vm_memory_find(const vm_grid *run, uint64_t address); /* containing it, or NULL */
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address);
-/* Host place of an access, or NULL after reporting. address is in `space`; local memory is not handled here. */
+/* Host place of an access, or NULL after reporting. address is in `space`; local memory is not handled here.
+ */
 uint8_t *vm_memory_host(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
                         uint64_t size, bool store);
 /* Reads or writes bytes at a generic address for one lane, local memory included. False after reporting. */
@@ -443,14 +452,15 @@ vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask);
 /* vm_control.c */
 bool vm_control_pick(vm_warp *warp); /* chooses the next split: current, base, next_pc; false: none ready */
 void vm_control_branch(vm_warp *warp, uint32_t taken_pc, uint32_t taken, uint32_t next_pc);
-void vm_control_arrive(vm_warp *warp, uint32_t pc); /* the current split stands at pc: merge with those there */
+void vm_control_arrive(vm_warp *warp,
+                       uint32_t pc); /* the current split stands at pc: merge with those there */
 void vm_control_switch(vm_warp *warp, const vm_op *op, uint32_t pc);
 void vm_control_spend(vm_warp *warp); /* the current split used up its budget */
 void vm_control_exit(vm_warp *warp, uint32_t lanes);
 void vm_control_return(vm_warp *warp);
 void vm_control_merge(vm_warp *warp, uint32_t index); /* into splits with the same pc and frame */
 uint64_t vm_control_key(const vm_split *split);
-void vm_control_load(vm_warp *warp); /* base[0] for the current split's frame */
+void vm_control_load(vm_warp *warp);       /* base[0] for the current split's frame */
 vm_frame *vm_control_frame(vm_warp *warp); /* zeroed, one reference */
 void vm_control_release(vm_warp *warp, vm_frame *frame);
 /* Leaves only `keep` lanes in the current split; the others become a ready split at the same place. */
@@ -458,7 +468,8 @@ void vm_control_isolate(vm_warp *warp, uint32_t keep);
 void vm_call_return(vm_warp *warp); /* vm_call.c: hands back the results of the current frame and leaves it */
 bool vm_call_rows_reserve(vm_warp *warp, uint32_t rows);
 
-/* External operations: warp->splits[warp->current].pc is the operation's own pc; mask the lanes that execute. */
+/* External operations: warp->splits[warp->current].pc is the operation's own pc; mask the lanes that execute.
+ */
 typedef vm_action (*vm_external_function)(vm_warp *warp, const vm_op *op, uint32_t mask);
 extern const vm_external_function vm_externals[VM_EXTERNAL_COUNT];
 #define X(name) vm_action vm_external_##name(vm_warp *warp, const vm_op *op, uint32_t mask);
@@ -489,7 +500,8 @@ vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena);
 
 /* vm_finding.c: adds to the CTA's findings; returns the finding when it is new, to fill in more. */
 base_arena *vm_finding_arena(vm_cta *cta); /* for findings' texts and printed text */
-vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp, unsigned lane);
+vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
+                           unsigned lane);
 void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, ptx_space space,
                        uint64_t address, uint64_t size, uint64_t required, bool store);
 

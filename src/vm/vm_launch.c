@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Checks a launch against the kernel and the machine, gives buffers their device addresses, and fills the rows that are
- * the same for every CTA: parameters, launch sizes, thread indices. */
+ * Checks a launch against the kernel and the machine, gives buffers their device addresses, and fills the
+ * rows that are the same for every CTA: parameters, launch sizes, thread indices. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "vm/vm_internal.h"
@@ -53,9 +53,9 @@ static void check_shape(preparation *p) {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
         if (launch->grid[i] == 0 || launch->grid[i] > grid_limit[i])
-            refuse(p, "grid.%c is %u; it must be 1 to %u", "xyz"[i], launch->grid[i], grid_limit[i]);
+            refuse(p, "grid.%c is %u; it must be 1 to %u", "xyz"[i], launch -> grid[i], grid_limit[i]);
         if (launch->block[i] == 0 || launch->block[i] > block_limit[i])
-            refuse(p, "block.%c is %u; it must be 1 to %u", "xyz"[i], launch->block[i], block_limit[i]);
+            refuse(p, "block.%c is %u; it must be 1 to %u", "xyz"[i], launch -> block[i], block_limit[i]);
         threads *= launch->block[i];
     }
     if (threads > 1024)
@@ -70,10 +70,11 @@ static void check_shape(preparation *p) {
         differs |= launch->block[i] != (source->required_threads[i] ? source->required_threads[i] : 1);
     }
     if (has_required && differs)
-        refuse(p, "the kernel requires blocks of %u x %u x %u threads (.reqntid), the launch has %u x %u x %u",
+        refuse(p,
+               "the kernel requires blocks of %u x %u x %u threads (.reqntid), the launch has %u x %u x %u",
                source->required_threads[0], source->required_threads[1] ? source->required_threads[1] : 1,
-               source->required_threads[2] ? source->required_threads[2] : 1, launch->block[0], launch->block[1],
-               launch->block[2]);
+               source->required_threads[2] ? source->required_threads[2] : 1, launch->block[0],
+               launch->block[1], launch->block[2]);
     else if (has_most && threads > most)
         refuse(p, "the kernel allows %llu threads in a block (.maxntid), the launch has %llu",
                (unsigned long long)most, (unsigned long long)threads);
@@ -95,8 +96,8 @@ static void check_shared(preparation *p) {
     uint64_t bytes = p->launch->dynamic_shared_bytes, end = begin + bytes;
     if (bytes > VM_SHARED_LIMIT || end - VM_SHARED_RESERVED > VM_SHARED_LIMIT) {
         refuse(p, "%llu bytes of static and %llu of dynamic shared memory; at most %u fit",
-               (unsigned long long)(kernel->static_shared_end - VM_SHARED_RESERVED), (unsigned long long)bytes,
-               VM_SHARED_LIMIT);
+               (unsigned long long)(kernel->static_shared_end - VM_SHARED_RESERVED),
+               (unsigned long long)bytes, VM_SHARED_LIMIT);
         return;
     }
     p->run->dynamic_shared = (uint32_t)begin;
@@ -123,8 +124,8 @@ static void place_buffers(preparation *p, const vm_program *program) {
         vm_buffer *buffer = &launch->buffers[i];
         uint64_t align = buffer->align ? buffer->align : 256;
         if ((align & (align - 1)) != 0 || align > (uint64_t)1 << 30) {
-            refuse(p, "buffer '%s': alignment %llu is not a power of two up to 2^30", buffer->name ? buffer->name : "",
-                   (unsigned long long)align);
+            refuse(p, "buffer '%s': alignment %llu is not a power of two up to 2^30",
+                   buffer->name ? buffer->name : "", (unsigned long long)align);
             continue;
         }
         if (buffer->bytes > (uint64_t)1 << 38 || (buffer->bytes != 0 && buffer->data == NULL)) {
@@ -133,9 +134,8 @@ static void place_buffers(preparation *p, const vm_program *program) {
             continue;
         }
         buffer->address = (next + align - 1) & ~(align - 1);
-        run->allocations[run->allocation_count++] =
-            (vm_allocation){buffer->address, buffer->address + buffer->bytes, buffer->data, buffer->name,
-                            buffer->read_only};
+        run->allocations[run->allocation_count++] = (vm_allocation){
+            buffer->address, buffer->address + buffer->bytes, buffer->data, buffer->name, buffer->read_only};
         next = buffer->address + buffer->bytes + VM_GUARD_BYTES;
     }
 }
@@ -164,7 +164,8 @@ static void place_arguments(preparation *p) {
             continue;
         }
         if (argument->buffer >= launch->buffer_count) {
-            refuse(p, "argument %zu (%s) names buffer %u of %zu", i, name, argument->buffer, launch->buffer_count);
+            refuse(p, "argument %zu (%s) names buffer %u of %zu", i, name, argument->buffer,
+                   launch->buffer_count);
             continue;
         }
         uint64_t address = launch->buffers[argument->buffer].address + argument->byte_offset;
@@ -189,19 +190,30 @@ static uint64_t fill_value(const vm_grid *run, const vm_fill *fill) {
             value |= UINT64_MAX << bits;
         return value;
     }
-    case VM_FILL_DYNAMIC_SHARED: return run->dynamic_shared + fill->value + (fill->window ? VM_SHARED_BASE : 0);
-    default: break;
+    case VM_FILL_DYNAMIC_SHARED:
+        return run->dynamic_shared + fill->value + (fill->window ? VM_SHARED_BASE : 0);
+    default:
+        break;
     }
     switch (fill->value) {
-    case VM_VALUE_NTID_X: return launch->block[0];
-    case VM_VALUE_NTID_Y: return launch->block[1];
-    case VM_VALUE_NTID_Z: return launch->block[2];
-    case VM_VALUE_NCTAID_X: return launch->grid[0];
-    case VM_VALUE_NCTAID_Y: return launch->grid[1];
-    case VM_VALUE_NCTAID_Z: return launch->grid[2];
-    case VM_VALUE_NWARPID: return run->warps_per_cta;
-    case VM_VALUE_DYNAMIC_SHARED_BYTES: return launch->dynamic_shared_bytes;
-    default: return run->shared_bytes;
+    case VM_VALUE_NTID_X:
+        return launch->block[0];
+    case VM_VALUE_NTID_Y:
+        return launch->block[1];
+    case VM_VALUE_NTID_Z:
+        return launch->block[2];
+    case VM_VALUE_NCTAID_X:
+        return launch->grid[0];
+    case VM_VALUE_NCTAID_Y:
+        return launch->grid[1];
+    case VM_VALUE_NCTAID_Z:
+        return launch->grid[2];
+    case VM_VALUE_NWARPID:
+        return run->warps_per_cta;
+    case VM_VALUE_DYNAMIC_SHARED_BYTES:
+        return launch->dynamic_shared_bytes;
+    default:
+        return run->shared_bytes;
     }
 }
 
@@ -224,8 +236,8 @@ static void fill_rows(preparation *p, const vm_program *program) {
     run->warp_rows = allocate_aligned(p->arena, (size_t)run->warps_per_cta * VM_WARP_ROWS * VM_ROW_BYTES);
     const uint32_t *block = run->launch->block;
     for (uint32_t thread = 0; thread < run->warps_per_cta * VM_LANES; thread++) {
-        uint32_t *rows = (uint32_t *)(void *)(run->warp_rows +
-                                              (size_t)(thread / VM_LANES) * VM_WARP_ROWS * VM_ROW_BYTES);
+        uint32_t *rows =
+            (uint32_t *)(void *)(run->warp_rows + (size_t)(thread / VM_LANES) * VM_WARP_ROWS * VM_ROW_BYTES);
         uint32_t lane = thread % VM_LANES;
         rows[VM_WARP_TID_X * VM_LANES + lane] = thread % block[0];
         rows[VM_WARP_TID_Y * VM_LANES + lane] = thread / block[0] % block[1];
@@ -243,7 +255,8 @@ bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, con
     run->level = vm_level_choose(launch->level);
     find_kernel(&p, program);
     if (run->level == NULL)
-        refuse(&p, "processor level '%s' is unknown or not available here", launch->level ? launch->level : "");
+        refuse(&p, "processor level '%s' is unknown or not available here",
+               launch->level ? launch->level : "");
     if (run->kernel != NULL) {
         check_shape(&p);
         check_shared(&p);

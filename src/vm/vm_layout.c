@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Addresses of module variables, places of parameters, what each entry reaches, and vm_load. Shared memory: 1 KiB
- * reserved, then the static arrays that an entry reaches, then the dynamic array; an array keeps one address in every
- * kernel that uses it. */
+ * Addresses of module variables, places of parameters, what each entry reaches, and vm_load. Shared memory: 1
+ * KiB reserved, then the static arrays that an entry reaches, then the dynamic array; an array keeps one
+ * address in every kernel that uses it. */
 #include "vm/vm_decode.h"
 
 typedef struct reach { /* what one function mentions */
@@ -32,7 +32,8 @@ static void mention(reach *r, base_arena *arena, const ptx_operand *operand, int
         base_vector_push(arena, &r->shared, (const ptx_variable *)operand->of.variable);
     if (operand->kind == PTX_OPERAND_TABLE)
         for (size_t i = 0; i < operand->of.table->functions.count; i++)
-            base_vector_push(arena, &r->functions, (const ptx_function *)operand->of.table->functions.items[i]);
+            base_vector_push(arena, &r->functions,
+                             (const ptx_function *)operand->of.table->functions.items[i]);
     for (unsigned i = 0; i < operand->count && depth < 8; i++)
         mention(r, arena, &operand->args[i], depth + 1);
 }
@@ -60,14 +61,16 @@ static vm_program_variable *add_variable(vm_program *program, const ptx_variable
     return made;
 }
 
-static void place_linear(vm_program *program, const ptx_variable *variable, uint64_t *global, uint64_t *constant) {
+static void place_linear(vm_program *program, const ptx_variable *variable, uint64_t *global,
+                         uint64_t *constant) {
     if (variable->space != PTX_SPACE_GLOBAL && variable->space != PTX_SPACE_CONST)
         return;
     if (variable->bytes > (uint64_t)1 << 32 || *constant + variable->bytes > (uint64_t)1 << 26)
         return; /* stays without a place: using it is unsupported */
     vm_program_variable *made = add_variable(program, variable);
     uint64_t *next = variable->space == PTX_SPACE_GLOBAL ? global : constant;
-    made->address = align_up(*next, variable->space == PTX_SPACE_GLOBAL && align_of(variable) < 256 ? 256 : align_of(variable));
+    made->address = align_up(
+        *next, variable->space == PTX_SPACE_GLOBAL && align_of(variable) < 256 ? 256 : align_of(variable));
     made->placed = true;
     *next = made->address + variable->bytes + (variable->space == PTX_SPACE_GLOBAL ? VM_GUARD_BYTES : 0);
 }
@@ -89,7 +92,8 @@ static uint64_t initial_value(const vm_program *program, const ptx_initial *init
 
 static void write_initial(const vm_program *program, const ptx_variable *variable, uint8_t *bytes) {
     unsigned size = ptx_type_bits(variable->type) / 8;
-    for (size_t i = 0; i < variable->initial.count && size && size <= 8 && (i + 1) * size <= variable->bytes; i++) {
+    for (size_t i = 0; i < variable->initial.count && size && size <= 8 && (i + 1) * size <= variable->bytes;
+         i++) {
         uint64_t value = initial_value(program, &variable->initial.items[i]);
         memcpy(bytes + i * size, &value, size);
     }
@@ -106,7 +110,8 @@ static void fill_variables(vm_program *program, uint64_t const_bytes) {
         if (variable->space == PTX_SPACE_CONST) {
             write_initial(program, variable, program->const_bank + placed->address);
         } else if (variable->space == PTX_SPACE_GLOBAL) {
-            vm_allocation allocation = {placed->address, placed->address + variable->bytes, NULL, variable->name, false};
+            vm_allocation allocation = {placed->address, placed->address + variable->bytes, NULL,
+                                        variable->name, false};
             if (variable->initial.count) {
                 allocation.host = base_arena_allocate(program->arena, variable->bytes);
                 write_initial(program, variable, allocation.host);
@@ -117,7 +122,8 @@ static void fill_variables(vm_program *program, uint64_t const_bytes) {
 }
 
 /* ---- shared memory of one entry ---- */
-static bool overlaps(const vm_program_variable *const *set, size_t count, uint64_t begin, uint64_t end, uint64_t *next) {
+static bool overlaps(const vm_program_variable *const *set, size_t count, uint64_t begin, uint64_t end,
+                     uint64_t *next) {
     for (size_t i = 0; i < count; i++) {
         uint64_t first = set[i]->address, last = first + set[i]->variable->bytes;
         if (set[i]->placed && !set[i]->dynamic && begin < last && first < end) {
@@ -165,8 +171,8 @@ static void place_shared(vm_program *program, vm_function *entry, base_arena *ar
 }
 
 /* ---- parameters ---- */
-static vm_parameter *place_parameters(vm_program *program, ptx_variable *const *items, size_t count, uint32_t least,
-                                      uint32_t *offset) {
+static vm_parameter *place_parameters(vm_program *program, ptx_variable *const *items, size_t count,
+                                      uint32_t least, uint32_t *offset) {
     vm_parameter *places = BASE_NEW_ARRAY(program->arena, vm_parameter, count);
     for (size_t i = 0; i < count; i++) {
         uint32_t align = align_of(items[i]);
@@ -184,8 +190,8 @@ static vm_parameter *place_parameters(vm_program *program, ptx_variable *const *
 static void place_function(vm_program *program, vm_function *function) {
     const ptx_function *source = function->source;
     uint32_t offset = 0;
-    function->parameters =
-        place_parameters(program, source->parameters.items, source->parameters.count, source->is_entry ? 1 : 16, &offset);
+    function->parameters = place_parameters(program, source->parameters.items, source->parameters.count,
+                                            source->is_entry ? 1 : 16, &offset);
     if (source->is_entry) {
         function->parameter_bytes = offset;
         offset = 0;
@@ -196,8 +202,8 @@ static void place_function(vm_program *program, vm_function *function) {
 
 /* ---- reachability ---- */
 /* Functions whose address is taken anywhere count as reached by every indirect call. */
-static void follow(const vm_program *program, const reach *reaches, const bool *taken, size_t from, bool *reached,
-                   uint32_t *stack) {
+static void follow(const vm_program *program, const reach *reaches, const bool *taken, size_t from,
+                   bool *reached, uint32_t *stack) {
     size_t depth = 0;
     stack[depth++] = (uint32_t)from;
     reached[from] = true;

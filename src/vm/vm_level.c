@@ -8,8 +8,8 @@ extern const vm_level vm_level_v1, vm_level_v3, vm_level_v4;
 static const vm_level *const levels[] = {&vm_level_v4, &vm_level_v3, &vm_level_v1};
 static bool available(const vm_level *level) {
     __builtin_cpu_init();
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-              __builtin_cpu_supports("bmi2");
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     if (level == &vm_level_v4)
         return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&

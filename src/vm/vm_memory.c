@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory lane by lane: finds the host place of an address, reports what is out of bounds, misaligned, read-only or in
- * the wrong space, and goes on (a bad load gives 0, a bad store is dropped). The fast road is level/vm_access.c. */
+ * Memory lane by lane: finds the host place of an address, reports what is out of bounds, misaligned,
+ * read-only or in the wrong space, and goes on (a bad load gives 0, a bad store is dropped). The fast road is
+ * level/vm_access.c. */
 #include "vm/vm_internal.h"
 
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address) {
@@ -22,22 +23,25 @@ const vm_allocation *vm_memory_find(const vm_grid *run, uint64_t address) {
 
 uint64_t vm_memory_address(const vm_warp *warp, const vm_op *op, unsigned lane) {
     switch (VM_ACCESS_FORM(op->sub)) {
-    case VM_ADDRESS_FIXED: return op->imm;
-    case VM_ADDRESS_32: return (uint32_t)(vm_operand32(warp, op->a, lane) + (uint32_t)op->imm);
+    case VM_ADDRESS_FIXED:
+        return op->imm;
+    case VM_ADDRESS_32:
+        return (uint32_t)(vm_operand32(warp, op->a, lane) + (uint32_t)op->imm);
     case VM_ADDRESS_INDEXED: {
         uint32_t index = vm_operand32(warp, op->b, lane);
         uint64_t wide = op->c & 1 ? (uint64_t)(int64_t)(int32_t)index : index;
         return vm_operand64(warp, op->a, lane) + (wide << (op->c >> 1)) + op->imm;
     }
-    default: return vm_operand64(warp, op->a, lane) + op->imm;
+    default:
+        return vm_operand64(warp, op->a, lane) + op->imm;
     }
 }
 
 static ptx_space space_of(vm_space space) {
-    static const ptx_space spaces[] = {[VM_GLOBAL] = PTX_SPACE_GLOBAL, [VM_SHARED] = PTX_SPACE_SHARED,
-                                       [VM_LOCAL] = PTX_SPACE_LOCAL,   [VM_CONST] = PTX_SPACE_CONST,
-                                       [VM_PARAM] = PTX_SPACE_PARAM,   [VM_GENERIC] = PTX_SPACE_GENERIC,
-                                       [VM_FRAME] = PTX_SPACE_LOCAL};
+    static const ptx_space spaces[] = {
+        [VM_GLOBAL] = PTX_SPACE_GLOBAL, [VM_SHARED] = PTX_SPACE_SHARED, [VM_LOCAL] = PTX_SPACE_LOCAL,
+        [VM_CONST] = PTX_SPACE_CONST,   [VM_PARAM] = PTX_SPACE_PARAM,   [VM_GENERIC] = PTX_SPACE_GENERIC,
+        [VM_FRAME] = PTX_SPACE_LOCAL};
     return spaces[space];
 }
 
@@ -109,7 +113,8 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
             return false;
         }
         if (store && allocation->read_only) {
-            vm_finding_access(warp, VM_FIND_WRITE_READ_ONLY, pc, lane, PTX_SPACE_GLOBAL, given, size, 0, store);
+            vm_finding_access(warp, VM_FIND_WRITE_READ_ONLY, pc, lane, PTX_SPACE_GLOBAL, given, size, 0,
+                              store);
             return false;
         }
         out->host = allocation->host + (address - allocation->begin);
@@ -151,8 +156,8 @@ static void copy_local(vm_warp *warp, unsigned lane, uint32_t offset, void *data
     }
 }
 
-static bool transfer(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address, uint64_t size,
-                     uint64_t align, void *data, bool store) {
+static bool transfer(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                     uint64_t size, uint64_t align, void *data, bool store) {
     place found;
     if (!locate(warp, pc, lane, space, address, size, align, store, &found))
         return false;
@@ -190,7 +195,8 @@ bool vm_memory_local_reserve(vm_warp *warp, uint32_t bytes) {
         capacity *= 2;
     uint8_t *memory = base_arena_allocate(warp->cta->arena, (size_t)capacity * VM_LANES + 64);
     memory += 64 - ((uintptr_t)memory & 63);
-    memcpy(memory, warp->local, (size_t)warp->local_capacity * VM_LANES);
+    if (warp->local_capacity)
+        memcpy(memory, warp->local, (size_t)warp->local_capacity * VM_LANES);
     warp->local = memory;
     warp->local_capacity = capacity;
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Before rows are given: copies of single-assignment registers vanish, constants fold through the lane functions
- * themselves, address sums move into the accesses, what nobody reads is dropped. PTX of compilers is nearly in SSA form, so
- * a register with one definition that dominates its uses stands for that value. */
+ * Before rows are given: copies of single-assignment registers vanish, constants fold through the lane
+ * functions themselves, address sums move into the accesses, what nobody reads is dropped. PTX of compilers
+ * is nearly in SSA form, so a register with one definition that dominates its uses stands for that value. */
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
@@ -39,16 +39,19 @@ void vm_operands_of(vm_decoder *d, vm_op *op, vm_operands *out) {
         break;
     case VM_CODE_GUARD:
     case VM_CODE_BRANCH_IF:
-    case VM_CODE_SWITCH: READ(op->a); return;
+    case VM_CODE_SWITCH:
+        READ(op->a);
+        return;
     case VM_CODE_EXTERNAL:
         WRITE(op->d);
         READ(op->a);
         READ(op->b);
         READ(op->c);
-        extras = op->sub == VM_EXTERNAL_SHFL || op->sub == VM_EXTERNAL_MATCH || op->sub == VM_EXTERNAL_ELECT ||
-                 op->sub == VM_EXTERNAL_ATOM;
+        extras = op->sub == VM_EXTERNAL_SHFL || op->sub == VM_EXTERNAL_MATCH ||
+                 op->sub == VM_EXTERNAL_ELECT || op->sub == VM_EXTERNAL_ATOM;
         break;
-    default: return;
+    default:
+        return;
     }
     if (!extras)
         return;
@@ -84,8 +87,8 @@ static bool single(const optimiser *o, uint32_t ref) {
     return o->single[VM_REF_INDEX(ref)];
 }
 
-/* A definition must dominate the uses: `if (c) last = v; ... if (have) use(last)` in a loop has one definition too, and
- * the use wants the value of an earlier round. */
+/* A definition must dominate the uses: `if (c) last = v; ... if (have) use(last)` in a loop has one
+ * definition too, and the use wants the value of an earlier round. */
 static void find_single(optimiser *o) {
     vm_decoder *d = o->d;
     for (size_t r = 0; r < d->rows_of.count; r++)
@@ -242,8 +245,12 @@ static bool scaled_index(const optimiser *o, uint32_t ref, uint32_t use, vm_op *
     uint32_t index = op->a;
     bool sign;
     switch (op->sub) {
-    case VM_LANE_SEXT32: sign = true; break;
-    case VM_LANE_ZEXT32: sign = false; break;
+    case VM_LANE_SEXT32:
+        sign = true;
+        break;
+    case VM_LANE_ZEXT32:
+        sign = false;
+        break;
     case VM_LANE_MULWS32:
     case VM_LANE_MULWU32:
         if (!vm_decode_known(o->d->program, op->b, false, &value)) {
@@ -256,7 +263,8 @@ static bool scaled_index(const optimiser *o, uint32_t ref, uint32_t use, vm_op *
         shift += (unsigned)__builtin_ctzll(value);
         sign = op->sub == VM_LANE_MULWS32;
         break;
-    default: return false;
+    default:
+        return false;
     }
     if (!unchanged(o, index, at, use))
         return false;

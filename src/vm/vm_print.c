@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vprintf and __assertfail as nvcc calls them: a format string and a buffer of arguments in local memory, laid out like C
- * promoted arguments, each aligned to its size. Text goes to the CTA's buffer and comes out in CTA order. */
+ * vprintf and __assertfail as nvcc calls them: a format string and a buffer of arguments in local memory,
+ * laid out like C promoted arguments, each aligned to its size. Text goes to the CTA's buffer and comes out
+ * in CTA order. */
 #include <stdio.h>
 #include "vm/vm_internal.h"
 
@@ -19,9 +20,11 @@ static const char *read_string(vm_warp *warp, uint32_t pc, unsigned lane, uint64
     return text.data ? text.data : "";
 }
 
-static uint64_t block_value(vm_warp *warp, uint32_t pc, unsigned lane, const vm_parameter *block, unsigned size) {
+static uint64_t block_value(vm_warp *warp, uint32_t pc, unsigned lane, const vm_parameter *block,
+                            unsigned size) {
     uint64_t value = 0;
-    vm_memory_read(warp, pc, lane, VM_FRAME, block->offset, &value, size < block->bytes ? size : block->bytes);
+    vm_memory_read(warp, pc, lane, VM_FRAME, block->offset, &value,
+                   size < block->bytes ? size : block->bytes);
     return value;
 }
 
@@ -40,8 +43,8 @@ static uint64_t next_argument(arguments *a, unsigned size) {
     return value;
 }
 
-/* One conversion: specification without length modifiers is built anew for the host's printf. Flags, width and
- * precision are limited, so that no output is longer than the buffer. */
+/* One conversion: specification without length modifiers is built anew for the host's printf. Flags, width
+ * and precision are limited, so that no output is longer than the buffer. */
 static const char *convert(arguments *a, const char *at, base_builder *out) {
     char spec[32] = "%";
     size_t used = 1;
@@ -122,7 +125,9 @@ static const char *convert(arguments *a, const char *at, base_builder *out) {
         length = snprintf(text, sizeof text, spec, value);
         break;
     }
-    case 'p': length = snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(a, 8)); break;
+    case 'p':
+        length = snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(a, 8));
+        break;
     case 's': {
         const char *string = read_string(a->warp, a->pc, a->lane, next_argument(a, 8));
         size_t size = strlen(string);
@@ -135,8 +140,13 @@ static const char *convert(arguments *a, const char *at, base_builder *out) {
         base_builder_repeat(out, ' ', left ? pad : 0);
         return at + 1;
     }
-    case '%': base_builder_char(out, '%'); return at + 1;
-    case 0: base_builder_char(out, '%'); base_builder_string(out, start); return at;
+    case '%':
+        base_builder_char(out, '%');
+        return at + 1;
+    case 0:
+        base_builder_char(out, '%');
+        base_builder_string(out, start);
+        return at;
     default: /* unknown: as written */
         base_builder_char(out, '%');
         base_builder_add(out, start, (size_t)(at + 1 - start));
@@ -184,12 +194,14 @@ vm_action vm_external_ASSERT(vm_warp *warp, const vm_op *op, uint32_t mask) {
     uint32_t pc = warp->splits[warp->current].pc;
     vm_finding *finding = vm_finding_add(cta, VM_FIND_ASSERT, pc, warp, lane);
     if (finding != NULL && site->argument_count >= 4) {
-        const char *message = read_string(warp, pc, lane, block_value(warp, pc, lane, &site->arguments[0], 8));
+        const char *message =
+            read_string(warp, pc, lane, block_value(warp, pc, lane, &site->arguments[0], 8));
         const char *file = read_string(warp, pc, lane, block_value(warp, pc, lane, &site->arguments[1], 8));
         uint64_t line = block_value(warp, pc, lane, &site->arguments[2], 4);
-        const char *function = read_string(warp, pc, lane, block_value(warp, pc, lane, &site->arguments[3], 8));
-        const char *text = base_arena_format(vm_finding_arena(cta), "%s:%llu: %s: assertion `%s' failed", file,
-                                             (unsigned long long)line, function, message);
+        const char *function =
+            read_string(warp, pc, lane, block_value(warp, pc, lane, &site->arguments[3], 8));
+        const char *text = base_arena_format(vm_finding_arena(cta), "%s:%llu: %s: assertion `%s' failed",
+                                             file, (unsigned long long)line, function, message);
         /* reading the strings may have added findings: the list may have moved */
         for (size_t i = 0; i < cta->found.count; i++)
             if (cta->found.items[i].pc == pc && cta->found.items[i].finding.kind == VM_FIND_ASSERT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs a grid: CTAs on worker threads, each with a heap of its own; or, where the order of CTAs could show (fill in
- * vm_function.serial), all on the calling thread in one fixed interleaving: a CTA that only polls gives way to the next
- * ones. Results do not depend on the number of workers. */
+ * Runs a grid: CTAs on worker threads, each with a heap of its own; or, where the order of CTAs could show
+ * (fill in vm_function.serial), all on the calling thread in one fixed interleaving: a CTA that only polls
+ * gives way to the next ones. Results do not depend on the number of workers. */
 #include <unistd.h>
 #include "vm/vm_internal.h"
 
@@ -18,7 +18,8 @@ typedef struct worker {
 static void progress(const worker *self) {
     vm_grid *run = self->run;
     const vm_launch *launch = run->launch;
-    if (self->calling && launch->progress && !launch->progress(launch->progress_user, run->next_commit, run->cta_count))
+    if (self->calling && launch->progress &&
+        !launch->progress(launch->progress_user, run->next_commit, run->cta_count))
         run->stop = true;
 }
 
@@ -56,7 +57,8 @@ static void parallel_body(void *argument) {
     }
 }
 
-/* One interleaving: the oldest CTA that can move runs; when all that are resident only poll, one more starts. */
+/* One interleaving: the oldest CTA that can move runs; when all that are resident only poll, one more starts.
+ */
 typedef struct residents {
     BASE_VECTOR(vm_cta *) running;
     BASE_VECTOR(vm_cta *) spare;
@@ -64,7 +66,8 @@ typedef struct residents {
 
 static bool admit(worker *self, base_arena *arena, residents *all) {
     vm_grid *run = self->run;
-    if (run->next_cta >= run->cta_count || run->next_cta > run->stop_at || all->running.count >= RESIDENT_LIMIT)
+    if (run->next_cta >= run->cta_count || run->next_cta > run->stop_at ||
+        all->running.count >= RESIDENT_LIMIT)
         return false;
     vm_cta *cta = all->spare.count ? all->spare.items[--all->spare.count] : vm_schedule_create(run, arena);
     vm_schedule_start(cta, run->next_cta++);
@@ -146,7 +149,8 @@ static void run_workers(vm_grid *run, worker *workers, uint32_t count) {
     options.limit_bytes = (run->launch->memory_limit ? run->launch->memory_limit : (uint64_t)8 << 30) / count;
     uint32_t started = 1;
     for (uint32_t i = 0; i < count; i++) {
-        workers[i] = (worker){.run = run, .heap = base_heap_create(&options), .calling = i == 0, .chunk = chunk};
+        workers[i] =
+            (worker){.run = run, .heap = base_heap_create(&options), .calling = i == 0, .chunk = chunk};
         if (workers[i].heap == NULL) {
             count = i;
             break;
@@ -157,7 +161,8 @@ static void run_workers(vm_grid *run, worker *workers, uint32_t count) {
         return;
     }
     /* a thread that cannot be started is work for the others */
-    while (started < count && pthread_create(&workers[started].thread, NULL, worker_main, &workers[started]) == 0)
+    while (started < count &&
+           pthread_create(&workers[started].thread, NULL, worker_main, &workers[started]) == 0)
         started++;
     run_worker(&workers[0]);
     for (uint32_t i = 1; i < started; i++)

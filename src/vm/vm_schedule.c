@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One CTA: its warps in turn, until all have exited, something stops it, or nothing can move. Deadlock: no split can run;
- * or every split that can only repeats polls, and shared and global memory have not changed for very long. */
+ * One CTA: its warps in turn, until all have exited, something stops it, or nothing can move. Deadlock: no
+ * split can run; or every split that can only repeats polls, and shared and global memory have not changed
+ * for very long. */
 #include "vm/vm_internal.h"
 
 enum {
-    STALL_ROUNDS = 64,      /* idle rounds after which other CTAs get their turn */
+    STALL_ROUNDS = 64,        /* idle rounds after which other CTAs get their turn */
     DEADLOCK_ROUNDS = 1 << 14 /* idle rounds of a CTA that nobody else can wake */
 };
 
@@ -101,14 +102,16 @@ static void describe_split(const vm_warp *warp, const vm_split *split, base_buil
         if (barrier->expected)
             base_builder_format(text, " of %u expected", barrier->expected);
         else
-            base_builder_format(text, ", %u live warps have not, %u of them arrived in part", missing, partly);
+            base_builder_format(text, ", %u live warps have not, %u of them arrived in part", missing,
+                                partly);
         base_builder_string(text, ")");
         break;
     }
     case VM_SPLIT_COLLECTIVE:
         base_builder_format(text, "waits at %s for lanes 0x%08x", name, split->wait & warp->live);
         break;
-    default: base_builder_format(text, "repeats a poll near %s", name);
+    default:
+        base_builder_format(text, "repeats a poll near %s", name);
     }
     if (instruction && instruction->loc_line)
         base_builder_format(text, ", line %u", instruction->loc_line);

@@ -6,23 +6,40 @@
 static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint32_t mask) {
     uint64_t ticks = warp->cta->steps + warp->steps;
     switch (which) {
-    case PTX_SPECIAL_LANEMASK_EQ: return 1u << lane;
-    case PTX_SPECIAL_LANEMASK_LT: return (1u << lane) - 1;
-    case PTX_SPECIAL_LANEMASK_LE: return (2u << lane) - 1;
-    case PTX_SPECIAL_LANEMASK_GT: return ~((2u << lane) - 1);
-    case PTX_SPECIAL_LANEMASK_GE: return ~((1u << lane) - 1);
-    case PTX_SPECIAL_CLOCK: return (uint32_t)ticks;
-    case PTX_SPECIAL_CLOCK_HI: return ticks >> 32;
-    case PTX_SPECIAL_CLOCK64: return ticks;
-    case PTX_SPECIAL_GLOBALTIMER: return ticks;
-    case PTX_SPECIAL_GLOBALTIMER_LO: return (uint32_t)ticks;
-    case PTX_SPECIAL_GLOBALTIMER_HI: return ticks >> 32;
-    case PTX_SPECIAL_SMID: return warp->cta->linear % 132;
-    case PTX_SPECIAL_NSMID: return 132;
-    case PTX_SPECIAL_GRIDID: return 1;
-    case VM_SPECIAL_FRAME: return warp->splits[warp->current].frame->local;
-    case PTX_SPECIAL_NONE: return mask; /* activemask */
-    default: return 0;
+    case PTX_SPECIAL_LANEMASK_EQ:
+        return 1u << lane;
+    case PTX_SPECIAL_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case PTX_SPECIAL_LANEMASK_LE:
+        return (2u << lane) - 1;
+    case PTX_SPECIAL_LANEMASK_GT:
+        return ~((2u << lane) - 1);
+    case PTX_SPECIAL_LANEMASK_GE:
+        return ~((1u << lane) - 1);
+    case PTX_SPECIAL_CLOCK:
+        return (uint32_t)ticks;
+    case PTX_SPECIAL_CLOCK_HI:
+        return ticks >> 32;
+    case PTX_SPECIAL_CLOCK64:
+        return ticks;
+    case PTX_SPECIAL_GLOBALTIMER:
+        return ticks;
+    case PTX_SPECIAL_GLOBALTIMER_LO:
+        return (uint32_t)ticks;
+    case PTX_SPECIAL_GLOBALTIMER_HI:
+        return ticks >> 32;
+    case PTX_SPECIAL_SMID:
+        return warp->cta->linear % 132;
+    case PTX_SPECIAL_NSMID:
+        return 132;
+    case PTX_SPECIAL_GRIDID:
+        return 1;
+    case VM_SPECIAL_FRAME:
+        return warp->splits[warp->current].frame->local;
+    case PTX_SPECIAL_NONE:
+        return mask; /* activemask */
+    default:
+        return 0;
     }
 }
 
@@ -52,7 +69,8 @@ vm_action vm_external_DIVIDE_CHECK(vm_warp *warp, const vm_op *op, uint32_t mask
 /* Executing what the machine does not have ends the run as unsupported; imm 1: a trap. */
 vm_action vm_external_UNSUPPORTED(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_finding_kind kind = op->imm ? VM_FIND_TRAP : VM_FIND_UNSUPPORTED;
-    vm_finding *finding = vm_finding_add(warp->cta, kind, warp->splits[warp->current].pc, warp, vm_first_lane(mask));
+    vm_finding *finding =
+        vm_finding_add(warp->cta, kind, warp->splits[warp->current].pc, warp, vm_first_lane(mask));
     if (finding != NULL && finding->instruction != NULL)
         finding->text = ptx_op_name(finding->instruction->op);
     warp->cta->status = op->imm ? VM_FAULTED : VM_UNSUPPORTED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything else answers
- * false and changes nothing: vm_memory.c then does it lane by lane and reports. */
+ * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything
+ * else answers false and changes nothing: vm_memory.c then does it lane by lane and reports. */
 #include "vm/level/vm_level.h"
 
 typedef struct access_place {
@@ -32,24 +32,48 @@ typedef uint8_t u8;
 typedef int8_t s8;
 typedef uint16_t u16;
 typedef int16_t s16;
-GATHER(u8, u32) GATHER(s8, s32) GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64)
-GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64)
-STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
+GATHER(u8, u32)
+GATHER(s8, s32) GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64)
+    GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32)
+        STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
 
-static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host, const u32 *offset) {
+            static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host,
+                               const u32 *offset) {
     switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
-    case 0: gather_u8_u32(d, host, offset); break;
-    case 1: gather_u8_u64(d, host, offset); break;
-    case 2: gather_s8_s32(d, host, offset); break;
-    case 3: gather_s8_s64(d, host, offset); break;
-    case 4: gather_u16_u32(d, host, offset); break;
-    case 5: gather_u16_u64(d, host, offset); break;
-    case 6: gather_s16_s32(d, host, offset); break;
-    case 7: gather_s16_s64(d, host, offset); break;
-    case 9: gather_u32_u64(d, host, offset); break;
-    case 11: gather_s32_s64(d, host, offset); break;
+    case 0:
+        gather_u8_u32(d, host, offset);
+        break;
+    case 1:
+        gather_u8_u64(d, host, offset);
+        break;
+    case 2:
+        gather_s8_s32(d, host, offset);
+        break;
+    case 3:
+        gather_s8_s64(d, host, offset);
+        break;
+    case 4:
+        gather_u16_u32(d, host, offset);
+        break;
+    case 5:
+        gather_u16_u64(d, host, offset);
+        break;
+    case 6:
+        gather_s16_s32(d, host, offset);
+        break;
+    case 7:
+        gather_s16_s64(d, host, offset);
+        break;
+    case 9:
+        gather_u32_u64(d, host, offset);
+        break;
+    case 11:
+        gather_s32_s64(d, host, offset);
+        break;
     case 8:
-    case 10: gather_u32_u32(d, host, offset); break;
+    case 10:
+        gather_u32_u32(d, host, offset);
+        break;
     case 16:
     case 17:
     case 18:
@@ -57,22 +81,36 @@ static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *
         gather_u64_u64(d, host, offset);
         gather_u64_u64((u64 *)d + VM_LANES, host + 8, offset);
         break;
-    default: gather_u64_u64(d, host, offset);
+    default:
+        gather_u64_u64(d, host, offset);
     }
 }
 static bool stream(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host) {
     switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
-    case 0: stream_u8_u32(d, host); return true;
-    case 2: stream_s8_s32(d, host); return true;
-    case 4: stream_u16_u32(d, host); return true;
-    case 6: stream_s16_s32(d, host); return true;
+    case 0:
+        stream_u8_u32(d, host);
+        return true;
+    case 2:
+        stream_s8_s32(d, host);
+        return true;
+    case 4:
+        stream_u16_u32(d, host);
+        return true;
+    case 6:
+        stream_s16_s32(d, host);
+        return true;
     case 8:
-    case 10: memcpy(d, host, 4 * VM_LANES); return true;
+    case 10:
+        memcpy(d, host, 4 * VM_LANES);
+        return true;
     case 12:
     case 13:
     case 14:
-    case 15: memcpy(d, host, 8 * VM_LANES); return true;
-    default: return false;
+    case 15:
+        memcpy(d, host, 8 * VM_LANES);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -364,8 +402,8 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     _Alignas(64) u32 loaded[4 * VM_LANES];
     if (count == 4 && log2 == 2 && !wide && m == NULL && list[0] != VM_REF_NONE && list[1] != VM_REF_NONE &&
         list[2] != VM_REF_NONE && list[3] != VM_REF_NONE) {
-        gather_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]), vm_operand(w, list[3]),
-                    place.host, place.offset);
+        gather_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]),
+                    vm_operand(w, list[3]), place.host, place.offset);
         return true;
     }
     for (unsigned k = 0; k < count; k++) {
@@ -417,8 +455,8 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     }
     const uint32_t *list = w->cta->run->program->extras.items + op->x + 1;
     if (count == 4 && log2 == 2 && !wide && mask == VM_ALL_LANES) {
-        scatter_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]), vm_operand(w, list[3]),
-                     place.host, place.offset);
+        scatter_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]),
+                     vm_operand(w, list[3]), place.host, place.offset);
         return true;
     }
     for (unsigned k = 0; k < count; k++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The dispatch loop: runs splits of one warp until none can go on, a budget ends or the CTA halts. Two label tables:
- * whole warp, and partial mask; what is not hot goes through tables of functions. Knows nothing of PTX text. */
+ * The dispatch loop: runs splits of one warp until none can go on, a budget ends or the CTA halts. Two label
+ * tables: whole warp, and partial mask; what is not hot goes through tables of functions. Knows nothing of
+ * PTX text. */
 #include "vm/level/vm_level.h"
 
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w);
@@ -42,29 +43,43 @@ static void blend(const u32 *m, u32 active, unsigned rows, void *to, const u32 *
         op++;                                                                                                \
         goto *table[op->code];                                                                               \
     } while (0)
-#define HERE ((uint32_t)(op - ops))
+#define HERE        ((uint32_t)(op - ops))
 #define COUNT_STEPS (w->steps += (uint64_t)(op - start) + 1)
 
 /* The shortest function that can be: every case is one operation. */
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
-    static const void *const full_table[VM_CODE_COUNT] = {
-        [VM_CODE_LANE] = &&full_lane,       [VM_CODE_LOAD] = &&full_load,   [VM_CODE_STORE] = &&full_store,
-        [VM_CODE_EXTERNAL] = &&external,    [VM_CODE_GUARD] = &&guard,      [VM_CODE_UNGUARD] = &&unguard,
-        [VM_CODE_BRANCH] = &&branch,        [VM_CODE_BRANCH_IF] = &&branch_if,
-        [VM_CODE_SWITCH] = &&branch_switch, [VM_CODE_JOIN] = &&join,        [VM_CODE_EXIT] = &&lanes_exit,
-        [VM_CODE_RETURN] = &&lanes_return,  [VM_CODE_TRAP] = &&external,
+    static const void *const full_table[VM_CODE_COUNT] = {[VM_CODE_LANE] = &&full_lane,
+                                                          [VM_CODE_LOAD] = &&full_load,
+                                                          [VM_CODE_STORE] = &&full_store,
+                                                          [VM_CODE_EXTERNAL] = &&external,
+                                                          [VM_CODE_GUARD] = &&guard,
+                                                          [VM_CODE_UNGUARD] = &&unguard,
+                                                          [VM_CODE_BRANCH] = &&branch,
+                                                          [VM_CODE_BRANCH_IF] = &&branch_if,
+                                                          [VM_CODE_SWITCH] = &&branch_switch,
+                                                          [VM_CODE_JOIN] = &&join,
+                                                          [VM_CODE_EXIT] = &&lanes_exit,
+                                                          [VM_CODE_RETURN] = &&lanes_return,
+                                                          [VM_CODE_TRAP] = &&external,
 #define X(name) [VM_CODE_HOT_##name] = &&full_##name,
-        VM_HOT_LANES(X)
+                                                          VM_HOT_LANES(X)
 #undef X
     };
-    static const void *const masked_table[VM_CODE_COUNT] = {
-        [VM_CODE_LANE] = &&masked_lane,     [VM_CODE_LOAD] = &&masked_load, [VM_CODE_STORE] = &&masked_store,
-        [VM_CODE_EXTERNAL] = &&external,    [VM_CODE_GUARD] = &&guard,      [VM_CODE_UNGUARD] = &&unguard,
-        [VM_CODE_BRANCH] = &&branch,        [VM_CODE_BRANCH_IF] = &&branch_if,
-        [VM_CODE_SWITCH] = &&branch_switch, [VM_CODE_JOIN] = &&join,        [VM_CODE_EXIT] = &&lanes_exit,
-        [VM_CODE_RETURN] = &&lanes_return,  [VM_CODE_TRAP] = &&external,
+    static const void *const masked_table[VM_CODE_COUNT] = {[VM_CODE_LANE] = &&masked_lane,
+                                                            [VM_CODE_LOAD] = &&masked_load,
+                                                            [VM_CODE_STORE] = &&masked_store,
+                                                            [VM_CODE_EXTERNAL] = &&external,
+                                                            [VM_CODE_GUARD] = &&guard,
+                                                            [VM_CODE_UNGUARD] = &&unguard,
+                                                            [VM_CODE_BRANCH] = &&branch,
+                                                            [VM_CODE_BRANCH_IF] = &&branch_if,
+                                                            [VM_CODE_SWITCH] = &&branch_switch,
+                                                            [VM_CODE_JOIN] = &&join,
+                                                            [VM_CODE_EXIT] = &&lanes_exit,
+                                                            [VM_CODE_RETURN] = &&lanes_return,
+                                                            [VM_CODE_TRAP] = &&external,
 #define X(name) [VM_CODE_HOT_##name] = &&partial_##name,
-        VM_HOT_LANES(X)
+                                                            VM_HOT_LANES(X)
 #undef X
     };
     const vm_op *const ops = w->cta->run->program->ops.items;
@@ -143,7 +158,8 @@ masked_load:
         goto slow_access;
     NEXT;
 full_store:
-    if (!VM_NAME(vm_store)(w, op, active, active == VM_ALL_LANES ? NULL : (vm_expand(w->mask_row, active), m)))
+    if (!VM_NAME(vm_store)(w, op, active,
+                           active == VM_ALL_LANES ? NULL : (vm_expand(w->mask_row, active), m)))
         goto slow_access;
     NEXT;
 masked_store:
@@ -162,9 +178,13 @@ act:
         NEXT;
     COUNT_STEPS;
     switch (action) {
-    case VM_YIELD: w->splits[w->current].pc = HERE + 1; return VM_LEAVE_YIELD;
-    case VM_HALT: return VM_LEAVE_HALT;
-    default: goto reload;
+    case VM_YIELD:
+        w->splits[w->current].pc = HERE + 1;
+        return VM_LEAVE_YIELD;
+    case VM_HALT:
+        return VM_LEAVE_HALT;
+    default:
+        goto reload;
     }
 
 guard : {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fp16 and bf16 conversions in a form that vectorises; they agree with num on every input (tests/unit/vm_lanes.c). */
+ * fp16 and bf16 conversions in a form that vectorises; they agree with num on every input
+ * (tests/unit/vm_lanes.c). */
 #ifndef TIRC_VM_HALF_H
 #define TIRC_VM_HALF_H
 #include "vm/level/vm_level.h"
@@ -7,7 +8,8 @@
 static inline f32 half_f16_decode(u32 h) {
     u32 magnitude = (h & 0x7fff) << 13;
     f32 finite = vm_float32(magnitude) * 0x1p112f;
-    u32 bits = magnitude >= 0x0f800000u ? (magnitude == 0x0f800000u ? 0x7f800000u : 0x7fffffffu) : vm_bits32(finite);
+    u32 bits =
+        magnitude >= 0x0f800000u ? (magnitude == 0x0f800000u ? 0x7f800000u : 0x7fffffffu) : vm_bits32(finite);
     return vm_float32(bits == 0x7fffffffu ? bits : bits | (h & 0x8000) << 16);
 }
 static inline u32 half_f16_encode(f32 x) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lane functions that convert, and arithmetic of .f16 and .bf16 (PTX ISA 9.7.4): computed in .f32, which has more than
- * twice the bits, so the second rounding is harmless; fma is computed in double and rounded to odd first. */
+ * Lane functions that convert, and arithmetic of .f16 and .bf16 (PTX ISA 9.7.4): computed in .f32, which has
+ * more than twice the bits, so the second rounding is harmless; fma is computed in double and rounded to odd
+ * first. */
 #include "vm/level/vm_half.h"
 #include "vm/level/vm_level.h"
 #include "vm/level/vm_soft.h"
@@ -14,16 +15,24 @@ VM_DEFINE1(U64TOF32, f32, u64, x)
 VM_DEFINE1(S64TOF64, f64, s64, x)
 VM_DEFINE1(U64TOF64, f64, u64, x)
 VM_DEFINE1(F32TOS32, s32, f32,
-           x != x ? 0 : x >= 2147483648.0f ? INT32_MAX : x < -2147483648.0f ? INT32_MIN : (s32)x)
+           x != x               ? 0
+           : x >= 2147483648.0f ? INT32_MAX
+           : x < -2147483648.0f ? INT32_MIN
+                                : (s32)x)
 VM_DEFINE1(F32TOU32, u32, f32, !(x > 0) ? 0 : x >= 4294967296.0f ? UINT32_MAX : (u32)(s64)x)
 
 static inline f64 round_integral(f64 x, num_rounding rounding) {
     switch (rounding) {
-    case NUM_RZ: return __builtin_trunc(x);
-    case NUM_RP: return __builtin_ceil(x);
-    case NUM_RM: return __builtin_floor(x);
-    case NUM_RNA: return __builtin_round(x);
-    default: return __builtin_rint(x);
+    case NUM_RZ:
+        return __builtin_trunc(x);
+    case NUM_RP:
+        return __builtin_ceil(x);
+    case NUM_RM:
+        return __builtin_floor(x);
+    case NUM_RNA:
+        return __builtin_round(x);
+    default:
+        return __builtin_rint(x);
     }
 }
 static inline u64 to_integer(f64 x, u64 imm) {
@@ -128,17 +137,39 @@ static u32 half_one(u32 x, u32 y, u32 z, u64 imm) {
     f32 a = half_load(x, imm), b = half_load(y, imm), c = half_load(z, imm), r;
     u32 wide;
     switch (arith) {
-    case VM_ARITH_ADD: r = a + b; break;
-    case VM_ARITH_SUB: r = a - b; break;
-    case VM_ARITH_MUL: r = a * b; break;
-    case VM_ARITH_FMA: r = half_narrow(half_fma(a, b, c)); break;
-    case VM_ARITH_MIN: r = half_pick(a, b, imm, true); break;
-    case VM_ARITH_MAX: r = half_pick(a, b, imm, false); break;
-    case VM_ARITH_NEG: r = -a; break;
-    case VM_ARITH_ABS: r = __builtin_fabsf(a); break;
-    case VM_ARITH_EX2: VM_NAME(vm_lane_one)(VM_LANE_EX2F32, a, &wide), r = vm_float32(wide); break;
-    case VM_ARITH_TANH: VM_NAME(vm_lane_one)(VM_LANE_TANHF32, a, &wide), r = vm_float32(wide); break;
-    default: r = a; break;
+    case VM_ARITH_ADD:
+        r = a + b;
+        break;
+    case VM_ARITH_SUB:
+        r = a - b;
+        break;
+    case VM_ARITH_MUL:
+        r = a * b;
+        break;
+    case VM_ARITH_FMA:
+        r = half_narrow(half_fma(a, b, c));
+        break;
+    case VM_ARITH_MIN:
+        r = half_pick(a, b, imm, true);
+        break;
+    case VM_ARITH_MAX:
+        r = half_pick(a, b, imm, false);
+        break;
+    case VM_ARITH_NEG:
+        r = -a;
+        break;
+    case VM_ARITH_ABS:
+        r = __builtin_fabsf(a);
+        break;
+    case VM_ARITH_EX2:
+        VM_NAME(vm_lane_one)(VM_LANE_EX2F32, a, &wide), r = vm_float32(wide);
+        break;
+    case VM_ARITH_TANH:
+        VM_NAME(vm_lane_one)(VM_LANE_TANHF32, a, &wide), r = vm_float32(wide);
+        break;
+    default:
+        r = a;
+        break;
     }
     if (imm & VM_HALF_SAT)
         r = r > 0 ? (r < 1 ? r : 1) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lane functions on .f32 and .f64, and approximate functions. Approximate results are computed in double with plain
- * multiplications and additions and rounded once, so every processor level gives the same bits, far inside the bounds of
- * PTX ISA 9.7.3. Nothing here depends on the floating-point environment. */
+ * Lane functions on .f32 and .f64, and approximate functions. Approximate results are computed in double with
+ * plain multiplications and additions and rounded once, so every processor level gives the same bits, far
+ * inside the bounds of PTX ISA 9.7.3. Nothing here depends on the floating-point environment. */
 #include "vm/level/vm_level.h"
 #include "vm/level/vm_soft.h"
 
@@ -30,12 +30,18 @@ ORDERED(F64, f64)
 
 static inline bool test(u64 magnitude, u64 infinity, u64 least_normal, u64 kind) {
     switch (kind) {
-    case VM_TESTP_FINITE: return magnitude < infinity;
-    case VM_TESTP_INFINITE: return magnitude == infinity;
-    case VM_TESTP_NUMBER: return magnitude <= infinity;
-    case VM_TESTP_NOTANUMBER: return magnitude > infinity;
-    case VM_TESTP_NORMAL: return magnitude >= least_normal && magnitude < infinity;
-    default: return magnitude != 0 && magnitude < least_normal;
+    case VM_TESTP_FINITE:
+        return magnitude < infinity;
+    case VM_TESTP_INFINITE:
+        return magnitude == infinity;
+    case VM_TESTP_NUMBER:
+        return magnitude <= infinity;
+    case VM_TESTP_NOTANUMBER:
+        return magnitude > infinity;
+    case VM_TESTP_NORMAL:
+        return magnitude >= least_normal && magnitude < infinity;
+    default:
+        return magnitude != 0 && magnitude < least_normal;
     }
 }
 void VM_NAME(vm_lane_TESTP32)(VM_LANE_ARGUMENTS) {
@@ -85,8 +91,15 @@ VM_DEFINE3(XORSIGN32, u32, u32, u32, u32, (x & 0x7fffffffu) | ((y ^ z) & 0x80000
 /* 2^x for |x| <= 1/2, to about 1e-13. */
 static inline f64 exp2_fraction(f64 x) {
     f64 t = x * 0.693147180559945309417;
-    return 1 + t * (1 + t * (1.0 / 2 + t * (1.0 / 6 + t * (1.0 / 24 + t * (1.0 / 120 + t * (1.0 / 720 +
-           t * (1.0 / 5040 + t * (1.0 / 40320 + t * (1.0 / 362880 + t * (1.0 / 3628800))))))))));
+    return 1 +
+           t * (1 +
+                t * (1.0 / 2 +
+                     t * (1.0 / 6 +
+                          t * (1.0 / 24 +
+                               t * (1.0 / 120 +
+                                    t * (1.0 / 720 + t * (1.0 / 5040 + t * (1.0 / 40320 +
+                                                                            t * (1.0 / 362880 +
+                                                                                 t * (1.0 / 3628800))))))))));
 }
 static inline f64 exp2_of(f64 x) { /* |x| < 1000 */
     f64 n = (x + 0x1.8p52) - 0x1.8p52;
@@ -106,8 +119,11 @@ static inline u32 log2_float(f32 x) {
     s64 exponent = (s64)high >> 52;
     f64 m = vm_float64(bits - ((u64)exponent << 52));
     f64 s = (m - 1) / (m + 1), q = s * s;
-    f64 series = s * (1 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11 + q * (1.0 / 13 +
-                 q * (1.0 / 15))))))));
+    f64 series =
+        s *
+        (1 + q * (1.0 / 3 +
+                  q * (1.0 / 5 +
+                       q * (1.0 / 7 + q * (1.0 / 9 + q * (1.0 / 11 + q * (1.0 / 13 + q * (1.0 / 15))))))));
     f64 result = (f64)(s32)exponent + series * 2.88539008177792681472;
     u32 odd = x != x || x < 0 ? 0x7fffffffu : x == 0 ? 0xff800000u : 0x7f800000u;
     return x > 0 && x < (f32)INFINITY ? vm_bits32((f32)result) : odd;
@@ -129,10 +145,16 @@ static inline f32 wave(f64 x, s32 shift) {
     f64 n = (x * 0.636619772367581343076 + 0x1.8p52) - 0x1.8p52;
     f64 r = (x - n * 0x1.921fb544p0) - n * 0x1.0b4611a626331p-34;
     f64 q = r * r;
-    f64 sine = r * (1 - q * (1.0 / 6 - q * (1.0 / 120 - q * (1.0 / 5040 - q * (1.0 / 362880 - q * (1.0 / 39916800 -
-               q * (1.0 / 6227020800.0)))))));
-    f64 cosine = 1 - q * (1.0 / 2 - q * (1.0 / 24 - q * (1.0 / 720 - q * (1.0 / 40320 - q * (1.0 / 3628800 -
-                 q * (1.0 / 479001600 - q * (1.0 / 87178291200.0)))))));
+    f64 sine =
+        r * (1 - q * (1.0 / 6 - q * (1.0 / 120 - q * (1.0 / 5040 -
+                                                      q * (1.0 / 362880 - q * (1.0 / 39916800 -
+                                                                               q * (1.0 / 6227020800.0)))))));
+    f64 cosine =
+        1 - q * (1.0 / 2 -
+                 q * (1.0 / 24 -
+                      q * (1.0 / 720 -
+                           q * (1.0 / 40320 -
+                                q * (1.0 / 3628800 - q * (1.0 / 479001600 - q * (1.0 / 87178291200.0)))))));
     s32 quadrant = (s32)n + shift;
     f64 value = quadrant & 1 ? cosine : sine;
     return (f32)(quadrant & 2 ? -value : value);

@@ -100,8 +100,8 @@ VM_DEFINE2(MINS32, s32, s32, s32, x < y ? x : y)
 VM_DEFINE2(MAXS32, s32, s32, s32, x > y ? x : y)
 VM_DEFINE2(MINU32, u32, u32, u32, x < y ? x : y)
 VM_DEFINE2(MAXU32, u32, u32, u32, x > y ? x : y)
-VM_DEFINE2(MULHIS32, u32, s32, s32, (u64)((s64)x * y) >> 32)
-VM_DEFINE2(MULHIU32, u32, u32, u32, (u64)x * y >> 32)
+VM_DEFINE2(MULHIS32, u32, s32, s32, (u64)((s64)x *y) >> 32)
+VM_DEFINE2(MULHIU32, u32, u32, u32, (u64)x *y >> 32)
 /* Division by zero: all ones and the dividend, as the hardware's sequence gives; reported by DIVIDE_CHECK. */
 VM_DEFINE2(DIVU32, u32, u32, u32, y == 0 ? UINT32_MAX : x / (y ? y : 1))
 VM_DEFINE2(REMU32, u32, u32, u32, y == 0 ? x : x % (y ? y : 1))
@@ -190,8 +190,8 @@ VM_DEFINE2(MINS64, s64, s64, s64, x < y ? x : y)
 VM_DEFINE2(MAXS64, s64, s64, s64, x > y ? x : y)
 VM_DEFINE2(MINU64, u64, u64, u64, x < y ? x : y)
 VM_DEFINE2(MAXU64, u64, u64, u64, x > y ? x : y)
-VM_DEFINE2(MULHIU64, u64, u64, u64, (u64)((unsigned __int128)x * y >> 64))
-VM_DEFINE2(MULHIS64, u64, s64, s64, (u64)((__int128)x * y >> 64))
+VM_DEFINE2(MULHIU64, u64, u64, u64, (u64)((unsigned __int128)x *y >> 64))
+VM_DEFINE2(MULHIS64, u64, s64, s64, (u64)((__int128)x *y >> 64))
 VM_DEFINE2(DIVU64, u64, u64, u64, y == 0 ? UINT64_MAX : x / (y ? y : 1))
 VM_DEFINE2(REMU64, u64, u64, u64, y == 0 ? x : x % (y ? y : 1))
 VM_DEFINE2(DIVS64, u64, s64, s64, y == 0 ? -1 : y == -1 ? (s64)(0 - (u64)x) : x / (y ? y : 1))
@@ -247,12 +247,24 @@ static inline u32 permute(u32 a, u32 b, u32 c, unsigned mode) {
         unsigned n = c & 3, pick;
         bool sign = false;
         switch (mode) {
-        case 1: pick = n + i; break;
-        case 2: pick = (n + 8 - i) & 7; break;
-        case 3: pick = n; break;
-        case 4: pick = i > n ? i : n; break;
-        case 5: pick = i < n ? i : n; break;
-        case 6: pick = (n & 1) * 2 + (i & 1); break;
+        case 1:
+            pick = n + i;
+            break;
+        case 2:
+            pick = (n + 8 - i) & 7;
+            break;
+        case 3:
+            pick = n;
+            break;
+        case 4:
+            pick = i > n ? i : n;
+            break;
+        case 5:
+            pick = i < n ? i : n;
+            break;
+        case 6:
+            pick = (n & 1) * 2 + (i & 1);
+            break;
         default:
             pick = c >> 4 * i & 7;
             sign = c >> 4 * i & 8;
@@ -301,8 +313,8 @@ static inline u32 extend(u32 x, u32 n, bool sign, bool clamp) {
 }
 VM_DEFINE2(SZEXT, u32, u32, u32, extend(x, y, imm & 2, imm & 1))
 
-/* Two 16-bit integers: 0 add, 1 sub, 2 min, 3 max, 4 neg; the upper half of lanes alike. imm bit 4: signed, bit 5:
- * negative results become 0 (.relu). */
+/* Two 16-bit integers: 0 add, 1 sub, 2 min, 3 max, 4 neg; the upper half of lanes alike. imm bit 4: signed,
+ * bit 5: negative results become 0 (.relu). */
 static inline u32 packed16(u32 x, u32 y, u64 imm) {
     u32 result = 0;
     for (unsigned i = 0; i < 32; i += 16) {
@@ -310,11 +322,20 @@ static inline u32 packed16(u32 x, u32 y, u64 imm) {
         s32 b = imm & 16 ? (s32)(int16_t)(y >> i) : (s32)(y >> i & 0xffff);
         s32 r = 0;
         switch (imm & 15) {
-        case 0: r = a + b; break;
-        case 1: r = a - b; break;
-        case 2: r = a < b ? a : b; break;
-        case 3: r = a > b ? a : b; break;
-        default: r = -a;
+        case 0:
+            r = a + b;
+            break;
+        case 1:
+            r = a - b;
+            break;
+        case 2:
+            r = a < b ? a : b;
+            break;
+        case 3:
+            r = a > b ? a : b;
+            break;
+        default:
+            r = -a;
         }
         if (imm & 32 && r < 0)
             r = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of src/vm/level share: names per processor level, the shape of lane loops, comparisons to masks, and
- * the hot lane operations as inline functions (whole warp, and under a mask). VM_LEVEL: 0 generic, 1 x86-64,
- * 3 x86-64-v3, 4 x86-64-v4. Plain C; the few intrinsics only turn a vector comparison into a mask. */
+ * What the files of src/vm/level share: names per processor level, the shape of lane loops, comparisons to
+ * masks, and the hot lane operations as inline functions (whole warp, and under a mask). VM_LEVEL: 0 generic,
+ * 1 x86-64, 3 x86-64-v3, 4 x86-64-v4. Plain C; the few intrinsics only turn a vector comparison into a mask.
+ */
 #ifndef TIRC_VM_LEVEL_H
 #define TIRC_VM_LEVEL_H
 #include <math.h>
@@ -26,21 +27,20 @@
 #define VM_LEVEL_STRING "generic"
 #endif
 
-#define VM_LANE_ARGUMENTS void *dp, const void *ap, const void *bp, const void *cp, uint64_t imm
+#define VM_LANE_ARGUMENTS            void *dp, const void *ap, const void *bp, const void *cp, uint64_t imm
 #define VM_LANE(name, rows, sources) void VM_NAME(vm_lane_##name)(VM_LANE_ARGUMENTS);
 #include "vm/vm_lanes.def"
 #undef VM_LANE
 
-/* vm_access.c: whole-warp loads and stores; m: row of lane masks, NULL when all 32 lanes are active. False: not this way,
- * nothing was changed. */
+/* vm_access.c: whole-warp loads and stores; m: row of lane masks, NULL when all 32 lanes are active. False:
+ * not this way, nothing was changed. */
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 /* One value through a .f32 lane function (ex2, tanh), for the 16-bit forms. */
 void VM_NAME(vm_lane_one)(vm_lane lane, float x, uint32_t *result);
 
 #if defined(__clang__)
-#define VM_LOOP                                                                                              \
-    _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < VM_LANES; l++)
+#define VM_LOOP _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < VM_LANES; l++)
 #else
 #define VM_LOOP _Pragma("GCC ivdep") for (unsigned l = 0; l < VM_LANES; l++)
 #endif
@@ -114,8 +114,8 @@ static inline f64 vm_float64(u64 bits) {
 static inline u32 vm_canon(f32 x) {
     return x != x ? 0x7fffffffu : vm_bits32(x);
 }
-/* Fused multiply-add of .f32. Without the instruction: the product is exact in double; the sum is rounded to odd, so
- * that the second rounding is right. */
+/* Fused multiply-add of .f32. Without the instruction: the product is exact in double; the sum is rounded to
+ * odd, so that the second rounding is right. */
 static inline f32 vm_fma32(f32 a, f32 b, f32 c) {
 #if defined(__FMA__) || defined(__aarch64__)
     return __builtin_fmaf(a, b, c);
@@ -248,22 +248,22 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 
 /* Comparisons: 32 lanes to a mask, in chunks of the widest vector. */
 #if VM_LEVEL == 4
-#define VM_CHUNK       64
-#define VM_MASK_32(v)  ((u32)_mm512_movepi32_mask((__m512i)(v)))
-#define VM_MASK_64(v)  ((u32)_mm512_movepi64_mask((__m512i)(v)))
+#define VM_CHUNK      64
+#define VM_MASK_32(v) ((u32)_mm512_movepi32_mask((__m512i)(v)))
+#define VM_MASK_64(v) ((u32)_mm512_movepi64_mask((__m512i)(v)))
 #elif VM_LEVEL == 3
-#define VM_CHUNK       32
-#define VM_MASK_32(v)  ((u32)_mm256_movemask_ps((__m256)(v)))
-#define VM_MASK_64(v)  ((u32)_mm256_movemask_pd((__m256d)(v)))
+#define VM_CHUNK      32
+#define VM_MASK_32(v) ((u32)_mm256_movemask_ps((__m256)(v)))
+#define VM_MASK_64(v) ((u32)_mm256_movemask_pd((__m256d)(v)))
 #elif VM_LEVEL == 1
-#define VM_CHUNK       16
-#define VM_MASK_32(v)  ((u32)_mm_movemask_ps((__m128)(v)))
-#define VM_MASK_64(v)  ((u32)_mm_movemask_pd((__m128d)(v)))
+#define VM_CHUNK      16
+#define VM_MASK_32(v) ((u32)_mm_movemask_ps((__m128)(v)))
+#define VM_MASK_64(v) ((u32)_mm_movemask_pd((__m128d)(v)))
 #endif
 #ifdef VM_CHUNK
-#define VM_VECTOR(T)                                                                                         \
-    typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
-VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
+#define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
+VM_VECTOR(u32)
+VM_VECTOR(s32) VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
 #define VM_COMPARE_LOOP(T, op)                                                                               \
     u32 mask = 0;                                                                                            \
     for (unsigned i = 0; i < sizeof(T) * VM_LANES / VM_CHUNK; i++) {                                         \
@@ -284,12 +284,7 @@ VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VE
     VM_INLINE u32 compare_##name(const void *ap, const void *bp) {                                           \
         VM_COMPARE_LOOP(T, op)                                                                               \
     }
-VM_HOT_COMPARE(X)
-X(EQF32, f32, ==)
-X(EQF64, f64, ==)
-X(NEF32, f32, !=)
-X(NEF64, f64, !=)
-X(LTF64, f64, <)
-X(LEF64, f64, <=)
+    VM_HOT_COMPARE(X) X(EQF32, f32, ==) X(EQF64, f64, ==) X(NEF32, f32, !=) X(NEF64, f64, !=) X(LTF64, f64, <)
+        X(LEF64, f64, <=)
 #undef X
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * IEEE arithmetic in integers, for the directed roundings that C cannot ask for without changing the floating-point
- * environment. One core for every precision: exact result as sign, 128-bit magnitude and exponent, then one rounding. */
+ * IEEE arithmetic in integers, for the directed roundings that C cannot ask for without changing the
+ * floating-point environment. One core for every precision: exact result as sign, 128-bit magnitude and
+ * exponent, then one rounding. */
 #ifndef TIRC_VM_SOFT_H
 #define TIRC_VM_SOFT_H
 #include "vm/level/vm_level.h"
@@ -20,7 +21,8 @@ static inline soft_value soft_unpack(f64 x) {
     u64 bits = vm_bits64(x);
     int biased = (int)(bits >> 52 & 0x7ff);
     u64 fraction = bits & 0xfffffffffffffu;
-    soft_value value = {bits >> 63, biased ? biased - 1075 : -1074, biased ? fraction | (u64)1 << 52 : fraction};
+    soft_value value = {bits >> 63, biased ? biased - 1075 : -1074,
+                        biased ? fraction | (u64)1 << 52 : fraction};
     return value;
 }
 /* Right shift that keeps "something was lost" in the lowest bit. */
@@ -37,7 +39,8 @@ static inline void soft_normalise(soft_value *v) {
     v->magnitude = shift >= 0 ? v->magnitude << shift : soft_jam(v->magnitude, -shift);
     v->exponent -= shift;
 }
-/* Rounds to 24 bits (float) or 53 (double) and gives the encoding. A magnitude of 0 gives a zero of that sign. */
+/* Rounds to 24 bits (float) or 53 (double) and gives the encoding. A magnitude of 0 gives a zero of that
+ * sign. */
 static inline u64 soft_pack(soft_value v, bool wide, num_rounding rounding) {
     int precision = wide ? 53 : 24, least = wide ? -1022 : -126, greatest = wide ? 1023 : 127;
     u64 sign = v.sign ? (wide ? (u64)1 << 63 : (u64)1 << 31) : 0;
@@ -145,26 +148,59 @@ static inline u64 soft_arith(vm_arith arith, num_rounding rounding, bool wide, f
     f64 special = 0;
     bool finite = a - a == 0 && b - b == 0 && c - c == 0;
     switch (arith) {
-    case VM_ARITH_ADD: special = a + b; break;
-    case VM_ARITH_SUB: special = a - b; break;
-    case VM_ARITH_MUL: special = a * b; break;
-    case VM_ARITH_FMA: special = finite ? 0 : a * b + c; break;
-    case VM_ARITH_DIV: special = a / b; finite = finite && b != 0; break;
-    case VM_ARITH_RCP: special = 1 / a; finite = finite && a != 0; break;
-    case VM_ARITH_SQRT: special = a < 0 ? (f64)NAN : a; finite = finite && a > 0; break;
-    default: break;
+    case VM_ARITH_ADD:
+        special = a + b;
+        break;
+    case VM_ARITH_SUB:
+        special = a - b;
+        break;
+    case VM_ARITH_MUL:
+        special = a * b;
+        break;
+    case VM_ARITH_FMA:
+        special = finite ? 0 : a * b + c;
+        break;
+    case VM_ARITH_DIV:
+        special = a / b;
+        finite = finite && b != 0;
+        break;
+    case VM_ARITH_RCP:
+        special = 1 / a;
+        finite = finite && a != 0;
+        break;
+    case VM_ARITH_SQRT:
+        special = a < 0 ? (f64)NAN : a;
+        finite = finite && a > 0;
+        break;
+    default:
+        break;
     }
     if (!finite)
         return wide ? vm_bits64(special) : vm_canon((f32)special);
     soft_value x = soft_unpack(a), y = soft_unpack(b), z = soft_unpack(c), one = soft_unpack(1);
     switch (arith) {
-    case VM_ARITH_SUB: y.sign = !y.sign; x = soft_add(x, y, rounding); break;
-    case VM_ARITH_ADD: x = soft_add(x, y, rounding); break;
-    case VM_ARITH_MUL: x = soft_multiply(x, y); break;
-    case VM_ARITH_FMA: x = soft_add(soft_multiply(x, y), z, rounding); break;
-    case VM_ARITH_DIV: x = soft_divide(x, y); break;
-    case VM_ARITH_RCP: x = soft_divide(one, x); break;
-    default: x = soft_sqrt(x); break;
+    case VM_ARITH_SUB:
+        y.sign = !y.sign;
+        x = soft_add(x, y, rounding);
+        break;
+    case VM_ARITH_ADD:
+        x = soft_add(x, y, rounding);
+        break;
+    case VM_ARITH_MUL:
+        x = soft_multiply(x, y);
+        break;
+    case VM_ARITH_FMA:
+        x = soft_add(soft_multiply(x, y), z, rounding);
+        break;
+    case VM_ARITH_DIV:
+        x = soft_divide(x, y);
+        break;
+    case VM_ARITH_RCP:
+        x = soft_divide(one, x);
+        break;
+    default:
+        x = soft_sqrt(x);
+        break;
     }
     return soft_pack(x, wide, rounding);
 }
