@@ -61,30 +61,55 @@ static void make_room(room *r, size_t iters, size_t rank, base_arena *arena) {
     r->separators = small ? r->small_separators : BASE_NEW_ARRAY(arena, uint32_t, rank + 1);
 }
 
+/* The digits of a coordinate, and the iters that they are digits of. */
+static bool find_digits(const layout_tile *layout, const int64_t *coordinate, uint32_t rank,
+                        const int64_t *shape, room *r, const layout_iter **iters, uint32_t *count,
+                        layout_error *error, base_arena *arena) {
+    *iters = layout->shard;
+    *count = layout->shard_count;
+    if (shape != NULL && layout_group_iters(layout, shape, rank, r->iters, count, r->separators)) {
+        *iters = r->iters;
+        for (uint32_t d = 0; d < rank; d++)
+            split(coordinate[d], &r->iters[r->separators[d]], r->separators[d + 1] - r->separators[d],
+                  &r->digits[r->separators[d]]);
+        return true;
+    }
+    *count = layout->shard_count;
+    if (shape != NULL || rank == 1) {
+        int64_t flat = rank > 0 ? coordinate[0] : 0;
+        if (shape != NULL && !flatten(coordinate, shape, rank, &flat))
+            return layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") !=
+                   NULL;
+        split(flat, *iters, *count, r->digits);
+        return true;
+    }
+    if (rank != *count)
+        return layout_refuse(arena, error, "the coordinate has %u entries, the layout %u shard iters",
+                             (unsigned)rank, (unsigned)*count) != NULL;
+    memcpy(r->digits, coordinate, sizeof *coordinate * rank);
+    return true;
+}
+
 bool layout_apply(const layout_tile *layout, const int64_t *coordinate, uint32_t rank, const int64_t *shape,
                   int64_t *position, uint32_t *axes, layout_error *error, base_arena *arena) {
     room r;
+    const layout_iter *iters = NULL;
+    uint32_t count = 0;
     make_room(&r, (size_t)layout->shard_count + rank, rank, arena);
-    const layout_iter *iters = layout->shard;
-    uint32_t count = layout->shard_count;
-    bool fits = true;
-    if (shape != NULL && layout_group_iters(layout, shape, rank, r.iters, &count, r.separators)) {
-        iters = r.iters;
-        for (uint32_t d = 0; d < rank; d++)
-            split(coordinate[d], &iters[r.separators[d]], r.separators[d + 1] - r.separators[d],
-                  &r.digits[r.separators[d]]);
-    } else if (shape != NULL || rank == 1) {
-        int64_t flat = rank > 0 ? coordinate[0] : 0;
-        count = layout->shard_count;
-        fits = shape == NULL || flatten(coordinate, shape, rank, &flat);
-        split(flat, iters, count, r.digits);
-    } else if (rank == count) {
-        memcpy(r.digits, coordinate, sizeof *coordinate * rank);
-    } else {
-        return layout_refuse(arena, error, "the coordinate has %u entries, the layout %u shard iters",
-                             (unsigned)rank, (unsigned)count) != NULL;
-    }
-    if (!fits || !place(layout, iters, count, r.digits, position, axes))
-        return layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") != NULL;
+    if (!find_digits(layout, coordinate, rank, shape, &r, &iters, &count, error, arena))
+        return false;
+    return place(layout, iters, count, r.digits, position, axes) ||
+           layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") != NULL;
+}
+
+bool layout_apply_digits(const layout_tile *layout, const int64_t *coordinate, uint32_t rank,
+                         const int64_t *shape, int64_t *digits, uint32_t *count, layout_error *error,
+                         base_arena *arena) {
+    room r;
+    const layout_iter *iters = NULL;
+    make_room(&r, (size_t)layout->shard_count + rank, rank, arena);
+    if (!find_digits(layout, coordinate, rank, shape, &r, &iters, count, error, arena))
+        return false;
+    memcpy(digits, r.digits, sizeof *digits * *count);
     return true;
 }

@@ -108,6 +108,10 @@ int64_t layout_swizzle_period(layout_swizzle swizzle);
  * digit per iter. position has LAYOUT_AXIS_COUNT entries; *axes gets a bit per axis present. */
 bool layout_apply(const layout_tile *layout, const int64_t *coordinate, uint32_t rank, const int64_t *shape,
                   int64_t *position, uint32_t *axes, layout_error *error, base_arena *arena);
+/* The digits instead of the position: *count of them, room for shard_count + rank. */
+bool layout_apply_digits(const layout_tile *layout, const int64_t *coordinate, uint32_t rank,
+                         const int64_t *shape, int64_t *digits, uint32_t *count, layout_error *error,
+                         base_arena *arena);
 
 /* Splits the iters so that group d, iters [separators[d], separators[d+1]), has extent shape[d]; NULL and
  * *error set when the shape does not refine the layout. separators has rank + 1 entries. */
