@@ -77,10 +77,28 @@ static inline void put_load(generator *g, const char *name) {
     put(g, "]");
 }
 
+/* A sum over neighbours, often aligned, which is what vector loads are made of. */
+static inline void put_neighbours(generator *g, const char *name) {
+    unsigned first = pick(g, 3), count = 2 + pick(g, 3), atom = pick(g, 4);
+    put(g, "(");
+    for (unsigned i = 0; i < count; i++) {
+        base_builder_format(g->out, "%s%s[256 + ", i ? " + " : "", name);
+        if (atom < 2 && g->loop_count)
+            put(g, g->loops[atom % g->loop_count]);
+        else
+            put(g, atom & 1 ? "thread_idx.x" : "m");
+        base_builder_format(g->out, " * 4 + %u]", first + i);
+    }
+    put(g, ")");
+}
+
 static inline void put_int(generator *g, unsigned depth) {
     static const char *const operators[] = {" + ", " - ", " * ", " & ", " | ", " ^ "};
-    unsigned choice = pick(g, depth ? 17 : 8);
+    unsigned choice = pick(g, depth ? 18 : 8);
     switch (choice) {
+    case 17:
+        put_neighbours(g, pick(g, 2) ? "A" : "S");
+        return;
     case 0:
         base_builder_format(g->out, "%d", (int)pick(g, 40) - 10);
         return;
@@ -159,7 +177,10 @@ static inline void put_condition(generator *g, unsigned depth) {
 
 static inline void put_float(generator *g, unsigned depth) {
     static const char *const operators[] = {" + ", " - ", " * "};
-    switch (pick(g, depth ? 8 : 5)) {
+    switch (pick(g, depth ? 9 : 5)) {
+    case 8:
+        put_neighbours(g, "F");
+        return;
     case 0:
         base_builder_format(g->out, "%u.5", pick(g, 4));
         return;

@@ -59,11 +59,21 @@ const ir_expr *lower_sum_rebuild(ir_module *module, ir_type type, const lower_su
 
 ir_stmt *lower_new_let(lower_context *context, const char *name, const ir_expr *value, base_span span);
 
+/* ---- lower_optimise_alias.c ---- */
+typedef struct lower_aliases {
+    base_map *roots; /* pointer variables: ir_var id + 1 -> ir_tensor that they point into */
+} lower_aliases;
+void lower_aliases_start(lower_aliases *aliases, lower_context *context);
+const ir_tensor *lower_pointed_tensor(const lower_aliases *aliases,
+                                      const ir_expr *pointer); /* NULL: unknown */
+bool lower_may_touch(const lower_aliases *aliases, const ir_expr *a, const ir_expr *b);
+
 /* ---- passes, one per file ---- */
 void lower_optimise_unroll(lower_context *context);
 void lower_optimise_promote(lower_context *context);
 void lower_optimise_propagate(lower_context *context);
 void lower_optimise_addresses(lower_context *context);
+void lower_optimise_widen(lower_context *context);
 void lower_optimise_induction(lower_context *context);
 void lower_optimise_hoist(lower_context *context);
 void lower_optimise_loads(lower_context *context);

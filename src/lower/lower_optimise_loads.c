@@ -31,38 +31,9 @@ typedef struct state {
     BASE_VECTOR(group) groups;
     BASE_VECTOR(use) uses;
     size_t statement;
-    base_map *roots;  /* pointer variables: ir_var id + 1 -> ir_tensor they point into */
+    lower_aliases aliases;
     base_map *active; /* of the statement being rewritten: load id + 1 -> ir_expr of the variable */
 } state;
-
-/* ---- what may touch what ---- */
-
-static const ir_expr *pointer_root(const ir_expr *e) {
-    while (e->op == IR_POINTER_ADDRESS || e->op == IR_POINTER_OFFSET ||
-           (e->op == IR_REINTERPRET && e->args[0]->type.kind == IR_TYPE_POINTER))
-        e = e->args[0];
-    return e;
-}
-
-static const ir_tensor *tensor_of(state *st, const ir_expr *pointer) {
-    const ir_expr *root = pointer_root(pointer);
-    if (root->op == IR_DATA)
-        return root->at.tensor;
-    if (root->op == IR_VAR || root->op == IR_REGISTER)
-        return base_map_get(st->roots, (uint64_t)root->at.var->id + 1);
-    return NULL;
-}
-
-/* Distinct tensors do not overlap: allocations are storage of their own, parameters are __restrict__. */
-static bool may_touch(state *st, const ir_expr *store_base, const ir_expr *load_base) {
-    const ir_tensor *a = tensor_of(st, store_base), *b = tensor_of(st, load_base);
-    if (a && b)
-        return a == b;
-    ir_scope first = (ir_scope)store_base->type.scope, second = (ir_scope)load_base->type.scope;
-    bool shared = (first == IR_SCOPE_SHARED || first == IR_SCOPE_SHARED_DYN) &&
-                  (second == IR_SCOPE_SHARED || second == IR_SCOPE_SHARED_DYN);
-    return first == second || shared;
-}
 
 typedef struct mention_query {
     const ir_var *var;
@@ -76,7 +47,7 @@ static void visit_mention(void *user, const ir_expr *e) {
     if (q->var)
         q->hit = q->hit || (e->op == IR_REGISTER && e->at.var == q->var);
     else if (e->op == IR_POINTER_LOAD)
-        q->hit = q->hit || !q->store_base || may_touch(q->st, q->store_base, e->args[0]);
+        q->hit = q->hit || !q->store_base || lower_may_touch(&q->st->aliases, q->store_base, e->args[0]);
 }
 
 static void forget(state *st, const ir_var *var, const ir_expr *store_base) {
@@ -201,15 +172,6 @@ static void rewrite_block(state *st, ir_stmt *block) {
     block->as.block.body.capacity = out.capacity;
 }
 
-static void note_root(void *user, ir_stmt *s) {
-    state *st = user;
-    if ((s->kind != IR_STMT_LET && s->kind != IR_STMT_ASSIGN) || s->as.let.var->type.kind != IR_TYPE_POINTER)
-        return;
-    const ir_tensor *tensor = tensor_of(st, s->as.let.value);
-    if (tensor && !base_map_get(st->roots, (uint64_t)s->as.let.var->id + 1))
-        base_map_set(st->roots, (uint64_t)s->as.let.var->id + 1, (void *)(uintptr_t)tensor);
-}
-
 static void each_block(void *user, ir_stmt *s) {
     state *st = user;
     if (s->kind != IR_STMT_BLOCK)
@@ -224,8 +186,8 @@ static void each_block(void *user, ir_stmt *s) {
 }
 
 void lower_optimise_loads(lower_context *context) {
-    state st = {.context = context, .roots = base_map_create(context->arena)};
+    state st = {.context = context};
     lower_traits_start(&st.traits, context->arena);
-    lower_visit_statements(context->function->body, note_root, &st);
+    lower_aliases_start(&st.aliases, context);
     lower_visit_statements(context->function->body, each_block, &st);
 }

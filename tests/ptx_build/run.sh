@@ -24,7 +24,7 @@ for candidate in "$(dirname "${TIRC_NVCC:-/none/nvcc}")/ptxas" "$(command -v ptx
   if [ -x "$candidate" ]; then ptxas=$candidate; break; fi
 done
 none=optimise_unroll,optimise_promote,optimise_propagate,optimise_addresses,optimise_induction,optimise_hoist
-none=$none,optimise_loads,optimise_share,optimise_dead
+none=$none,optimise_widen,optimise_loads,optimise_share,optimise_dead
 
 for case in tests/ptx_build/cases/*.tir; do
   name=$(basename "$case" .tir)
@@ -49,14 +49,14 @@ for case in tests/ptx_build/cases/*.tir; do
   check "$name parses back" $?
 done
 
-# The inner loop of the matrix product: 8 loads, 16 fma, two pointers, the counter, the test, the branch.
+# The inner loop of the matrix product: two vector loads, 16 fma, two pointers, the counter, the test, the branch.
 awk '/loop_7:/ { inside = 1; next } inside { print $1; if (/bra/) exit }' "$scratch/gemm.sm_90a.ptx" | sort | uniq -c |
   awk '{ print $2, $1 }' > "$scratch/inner"
 cat > "$scratch/expected" <<END
 @%p2 1
 add.s32 3
 fma.rn.f32 16
-ld.shared.f32 8
+ld.shared.v4.f32 2
 setp.lt.s32 1
 END
 diff "$scratch/inner" "$scratch/expected" | sed 's/^/# /'
