@@ -9,7 +9,8 @@ enum { MAXIMUM_ELEMENTS = 1024 };
 typedef struct promotion {
     ir_tensor *tensor;
     uint32_t elements;
-    const ir_expr **registers; /* IR_REGISTER per scalar element, made at first use */
+    const ir_expr **registers; /* IR_REGISTER per scalar element, made at first use; NULL: refused */
+    bool *read, *written;      /* per scalar element */
 } promotion;
 
 typedef struct state {
@@ -57,12 +58,14 @@ static void find_candidate(void *user, ir_stmt *s) {
     p->tensor = tensor;
     p->elements = (uint32_t)elements;
     p->registers = BASE_NEW_ARRAY(st->context->arena, const ir_expr *, elements);
+    p->read = BASE_NEW_ARRAY(st->context->arena, bool, elements);
+    p->written = BASE_NEW_ARRAY(st->context->arena, bool, elements);
     base_map_set(st->tensors, (uint64_t)tensor->id + 1, p);
 }
 
 /* A constant index may still be outside, or the access of another type: those keep the tensor in memory,
  * where the machine reports them. */
-static void check_access(state *st, const ir_expr *base, const ir_expr *index, ir_type type) {
+static void check_access(state *st, const ir_expr *base, const ir_expr *index, ir_type type, bool is_store) {
     promotion *p = promotion_of(st, base);
     int64_t at;
     if (!p || !p->registers)
@@ -72,15 +75,18 @@ static void check_access(state *st, const ir_expr *base, const ir_expr *index, i
         reason = "accessed as another element type";
     else if (!ir_is_int(index, &at) || at < 0 || (uint64_t)at + lanes_of(type) > p->elements)
         reason = "accessed outside its extent";
-    if (!reason)
+    if (!reason) {
+        for (unsigned i = 0; i < lanes_of(type); i++)
+            (is_store ? p->written : p->read)[at + i] = true;
         return;
+    }
     p->registers = NULL;
     base_map_set(st->refused, (uint64_t)p->tensor->id + 1, (void *)(uintptr_t)reason);
 }
 
 static void check_expression(void *user, const ir_expr *e) {
     if (e->op == IR_POINTER_LOAD)
-        check_access(user, e->args[0], e->args[1], e->type);
+        check_access(user, e->args[0], e->args[1], e->type, false);
 }
 
 static void check_expressions(void *user, const ir_expr **e) {
@@ -90,8 +96,22 @@ static void check_expressions(void *user, const ir_expr **e) {
 static void check_statement(void *user, ir_stmt *s) {
     if (s->kind == IR_STMT_POINTER_STORE)
         check_access(user, s->as.pointer_store.base, s->as.pointer_store.index,
-                     s->as.pointer_store.value->type);
+                     s->as.pointer_store.value->type, true);
     ir_stmt_expressions(s, check_expressions, user);
+}
+
+/* An element that is read and never written stays in memory, where the machine reports the read. */
+static void check_written(void *user, ir_stmt *s) {
+    state *st = user;
+    promotion *p = s->kind == IR_STMT_ALLOCATE
+                       ? base_map_get(st->tensors, (uint64_t)s->as.allocate.tensor->id + 1)
+                       : NULL;
+    for (uint32_t i = 0; p && p->registers && i < p->elements; i++)
+        if (p->read[i] && !p->written[i]) {
+            p->registers = NULL;
+            base_map_set(st->refused, (uint64_t)p->tensor->id + 1,
+                         (void *)(uintptr_t) "an element is read and never written");
+        }
 }
 
 /* ---- rewriting ---- */
@@ -188,6 +208,7 @@ void lower_optimise_promote(lower_context *context) {
     ir_stmt *body = context->function->body;
     lower_visit_statements(body, find_candidate, &st);
     lower_visit_statements(body, check_statement, &st);
+    lower_visit_statements(body, check_written, &st);
     lower_visit_statements(body, report_statement, &st);
     lower_rewrite_expressions(context, body, rewrite_load, &st);
     lower_map_statements(context, body, rewrite_store, &st);
