@@ -111,6 +111,14 @@ base_span script_argument_span(const script_call *call, const char *name) {
     return argument_at(call, name, &index) ? call->place[index] : call->span;
 }
 
+/* Arguments that are accepted and mean nothing yet. */
+void script_left_out(script_evaluator *e, const script_call *call, const char *name) {
+    if (!script_argument_of(call, name))
+        return;
+    base_report(e->diagnostics, BASE_WARNING, "T0254", script_argument_span(call, name),
+                "%s= of %s is left out", name, call->word->path);
+}
+
 static const char *word_name(const script_dialect_word *word) {
     const char *name = word->path;
     if (strncmp(name, "python.", 7) == 0)
@@ -196,9 +204,8 @@ static bool bind_word(script_evaluator *e, script_call *call, const script_argum
 static script_value call_word(script_evaluator *e, const script_dialect_word *word, script_value *receiver,
                               script_arguments *arguments, const script_node *node, base_span span,
                               base_span name_span) {
-    script_call *call = BASE_NEW(e->arena, script_call);
+    script_call storage = {.word = word}, *call = &storage;
     script_arguments shifted = *arguments;
-    call->word = word;
     call->span = span;
     call->name_span = name_span;
     call->node = node;

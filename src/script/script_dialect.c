@@ -7,8 +7,8 @@
 
 static const script_dialect_word words[] = {
 #define WORD(path, kind, signature, handler, data, summary)                                                  \
-    {path, SCRIPT_WORD_##kind, signature, handler, data, summary},
-#define LATER(path, summary) {path, SCRIPT_WORD_LATER, "", NULL, 0, summary},
+    {path, sizeof(path) - 1, SCRIPT_WORD_##kind, signature, handler, data, summary},
+#define LATER(path, summary) {path, sizeof(path) - 1, SCRIPT_WORD_LATER, "", NULL, 0, summary},
 #include "script/script_dialect.def"
 #undef WORD
 #undef LATER
@@ -39,8 +39,10 @@ const char *script_word(size_t index, const char **signature, const char **summa
 }
 
 const script_dialect_word *script_word_find(const char *path) {
-    for (size_t i = 0; i < WORD_COUNT; i++)
-        if (strcmp(words[i].path, path) == 0)
+    size_t size = strlen(path);
+    for (size_t i = 0; i < WORD_COUNT; i++) /* most words already differ in the first or the last letter */
+        if (words[i].size == size && words[i].path[0] == path[0] &&
+            words[i].path[size - 1] == path[size - 1] && memcmp(words[i].path, path, size) == 0)
             return &words[i];
     return NULL;
 }

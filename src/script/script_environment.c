@@ -157,7 +157,11 @@ const char *script_nearest(const char *word, const char *const *candidates, size
     unsigned best_distance = (unsigned)(strlen(word) / 3) + 1;
     if (best_distance > 3)
         best_distance = 3;
+    size_t size = strlen(word);
     for (size_t i = 0; i < count; i++) {
+        size_t other = strlen(candidates[i]), gap = other > size ? other - size : size - other;
+        if (gap > best_distance)
+            continue;
         unsigned d = distance(word, candidates[i]);
         if (d > 0 && d <= best_distance && (best == NULL || d < best_distance)) {
             best = candidates[i];

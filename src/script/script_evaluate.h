@@ -144,6 +144,7 @@ typedef struct script_call {
 } script_call;
 /* The argument of that name, or NULL when it was not given or is None. */
 const script_value *script_argument_of(const script_call *call, const char *name);
+void script_left_out(script_evaluator *e, const script_call *call, const char *name);
 base_span script_argument_span(const script_call *call, const char *name);
 bool script_collect_arguments(script_evaluator *e, const script_node *call, script_arguments *out);
 script_value script_call_value(script_evaluator *e, script_value callee, script_arguments *arguments,
@@ -242,6 +243,7 @@ typedef enum script_word_kind {
 } script_word_kind;
 struct script_dialect_word {
     const char *path; /* "alloc_shared", "cuda.cta_sync", "Tensor.view", "python.len", "math.sqrt" */
+    size_t size;      /* of the path */
     script_word_kind kind;
     const char *signature; /* "shape, dtype=, *, scope=" ; "name=" optional, "*rest", "**rest" */
     script_value (*handler)(script_evaluator *e, const script_call *call);

@@ -90,6 +90,7 @@ static bool read_unroll(script_evaluator *e, const script_call *call, script_loo
 
 script_value script_word_loop(script_evaluator *e, const script_call *call) {
     ir_loop_kind kind = (ir_loop_kind)call->word->data;
+    script_left_out(e, call, "annotations");
     script_value loop = loop_value(e, kind, 1);
     const script_value *stop = script_argument_of(call, "stop"), *step = script_argument_of(call, "step");
     if (!loop_dtype(e, call, &loop.as.loop->dtype) ||

@@ -441,6 +441,12 @@ static bool type_argument(script_evaluator *e, const script_call *call, script_t
 script_value script_word_allocate(script_evaluator *e, const script_call *call) {
     script_tensor_type type;
     int form = call->word->data;
+    script_left_out(e, call, "attrs");
+    script_left_out(e, call, "annotations");
+    if (script_argument_of(call, "data")) {
+        script_not_supported(e, script_argument_span(call, "data"), "an allocation over a pointer");
+        return script_poison();
+    }
     if (script_argument_of(call, "allocated_addr")) {
         script_not_supported(e, script_argument_span(call, "allocated_addr"),
                              "tensor memory (allocated_addr)");
@@ -516,8 +522,8 @@ static void pointer_first(script_call *call) {
 script_value script_word_declare(script_evaluator *e, const script_call *call) {
     script_tensor_type type;
     bool newer = call->word->data == 1;
-    script_call *moved = BASE_NEW(e->arena, script_call);
-    *moved = *call;
+    script_call storage = *call, *moved = &storage;
+    script_left_out(e, call, "attrs");
     if (newer)
         pointer_first(moved);
     const script_value *data = script_argument_of(moved, "data");

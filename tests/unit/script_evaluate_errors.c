@@ -434,6 +434,17 @@ static void launches(void **state) {
               "6:27 T0255 an axis is \"x\", \"y\" or \"z\"", "7:26 T0255 an axis is \"x\", \"y\" or \"z\"");
 }
 
+/* T0254 */
+static void left_out(void **state) {
+    BODY_SAYS("a = T.alloc_local((4,), \"float32\", annotations={\"x\": 1})\n"
+              "for i in T.serial(4, annotations={\"p\": 2}):\n"
+              "    a[i] = A[i]\n"
+              "b = T.alloc_buffer((4,), \"float32\", data=A.data, scope=\"local\")\n",
+              "5:52 T0254 annotations= of alloc_local is left out",
+              "6:38 T0254 annotations= of serial is left out",
+              "8:46 T0299 an allocation over a pointer is not supported yet");
+}
+
 /* T0253 */
 static void words_outside_a_kernel(void **state) {
     SAYS("a = T.alloc_shared((4,), \"float32\")\n"
@@ -631,6 +642,7 @@ int main(void) {
         UNIT_WITH_ARENA(operands_of_words),
         UNIT_WITH_ARENA(reductions_on_one_side),
         UNIT_WITH_ARENA(launches),
+        UNIT_WITH_ARENA(left_out),
         UNIT_WITH_ARENA(words_outside_a_kernel),
         UNIT_WITH_ARENA(compile_time_arithmetic),
         UNIT_WITH_ARENA(packages_assertions_and_raise),
