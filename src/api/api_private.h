@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What stands behind the opaque handles. Private to api/. */
+#ifndef TIRC_API_API_PRIVATE_H
+#define TIRC_API_API_PRIVATE_H
+#include "base/diagnostic.h"
+#include "lower/lower.h"
+#include "ptx/ptx_build.h"
+#include "tirc.h"
+#include "vm/vm.h"
+
+struct tirc_session {
+    base_heap *heap;   /* everything of the compiler and the machine's bookkeeping */
+    base_heap *arrays; /* tirc_array data: not under the memory limit */
+    base_arena *arena, *array_arena;
+    base_sources *sources;
+    base_diagnostics *diagnostics;
+    void *(*allocate)(void *user, void *old, size_t old_size, size_t new_size);
+    void *allocate_user;
+};
+
+/* Code built for the machine; kept so that a second run does not build again. */
+typedef struct api_code {
+    lower_result *lowered;
+    ptx_module *ptx;
+    vm_program *program;
+    bool no_contract;
+    const char *skip;
+    struct api_code *next;
+} api_code;
+
+struct tirc_module {
+    tirc_session *session;
+    tirc_kind kind;
+    ir_module *ir;   /* SCRIPT, IR */
+    ptx_module *ptx; /* PTX */
+    size_t kernel_count;
+    tirc_kernel *kernels;
+    void **kernel_of; /* the ir_function or ptx_function of each kernel */
+    api_code *codes;
+};
+
+struct tirc_report {
+    tirc_statistics statistics;
+    const lower_plan *plan;
+};
+
+/* Runs body under the session's heap; turns an escape into a status. */
+tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *argument, tirc_status *status);
+/* TIRC_OK, or TIRC_INCOMPLETE when every error since the mark says "not supported yet", else TIRC_ERROR. */
+tirc_status api_status_since(const tirc_session *session, size_t first_diagnostic);
+/* Code for the machine, made on first use. NULL after errors. */
+api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
+bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);
+#endif
