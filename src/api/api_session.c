@@ -15,33 +15,28 @@ static const struct {
 };
 enum { CODE_COUNT = sizeof codes / sizeof codes[0] };
 
-const char *tirc_status_name(tirc_status status)
-{
+const char *tirc_status_name(tirc_status status) {
     static const char *const names[] = {"ok", "error", "findings", "incomplete", "usage", "no memory", "bug"};
     return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "unknown";
 }
 
-const char *tirc_version(void)
-{
+const char *tirc_version(void) {
     return TIRC_VERSION;
 }
 
-static void session_fill(void *argument)
-{
+static void session_fill(void *argument) {
     tirc_session *session = argument;
     session->arena = base_arena_create(session->heap);
     session->sources = base_sources_create(session->arena);
     session->diagnostics = base_diagnostics_create(session->arena, session->sources);
 }
 
-static void session_fill_arrays(void *argument)
-{
+static void session_fill_arrays(void *argument) {
     tirc_session *session = argument;
     session->array_arena = base_arena_create(session->arrays);
 }
 
-tirc_session *tirc_session_create(const tirc_options *options)
-{
+tirc_session *tirc_session_create(const tirc_options *options) {
     base_heap_options heap_options = {0}, array_options = {0};
     heap_options.limit_bytes = (size_t)4 << 30;
     if (options) {
@@ -68,8 +63,7 @@ tirc_session *tirc_session_create(const tirc_options *options)
     return NULL;
 }
 
-void tirc_session_destroy(tirc_session *session)
-{
+void tirc_session_destroy(tirc_session *session) {
     if (!session)
         return;
     if (session->heap)
@@ -82,13 +76,11 @@ void tirc_session_destroy(tirc_session *session)
         free(session);
 }
 
-size_t tirc_session_memory(const tirc_session *session)
-{
+size_t tirc_session_memory(const tirc_session *session) {
     return session ? base_heap_peak(session->heap) : 0;
 }
 
-tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *argument, tirc_status *status)
-{
+tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *argument, tirc_status *status) {
     switch (base_heap_run(heap, body, argument)) {
     case BASE_DONE:
         return *status;
@@ -100,8 +92,7 @@ tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *arg
     return TIRC_INCOMPLETE;
 }
 
-static bool means_incomplete(const char *code)
-{
+static bool means_incomplete(const char *code) {
     static const char *const list[] = {"T0299", "T0499", "T0699", "T0714", "T0715"};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i)
         if (!strcmp(code, list[i]))
@@ -109,8 +100,7 @@ static bool means_incomplete(const char *code)
     return false;
 }
 
-tirc_status api_status_since(const tirc_session *session, size_t first)
-{
+tirc_status api_status_since(const tirc_session *session, size_t first) {
     size_t errors = 0, incomplete = 0;
     for (size_t i = first; i < base_diagnostics_count(session->diagnostics); ++i) {
         const base_diagnostic *diagnostic = base_diagnostics_at(session->diagnostics, i);
@@ -124,19 +114,16 @@ tirc_status api_status_since(const tirc_session *session, size_t first)
     return errors == incomplete ? TIRC_INCOMPLETE : TIRC_ERROR;
 }
 
-bool tirc_sink_file(void *file, const char *data, size_t size)
-{
+bool tirc_sink_file(void *file, const char *data, size_t size) {
     return fwrite(data, 1, size, (FILE *)file) == size;
 }
 
 /* ---- diagnostics ---- */
-size_t tirc_diagnostic_count(const tirc_session *session)
-{
+size_t tirc_diagnostic_count(const tirc_session *session) {
     return session ? base_diagnostics_count(session->diagnostics) : 0;
 }
 
-bool tirc_diagnostic_at(const tirc_session *session, size_t index, tirc_diagnostic *diagnostic)
-{
+bool tirc_diagnostic_at(const tirc_session *session, size_t index, tirc_diagnostic *diagnostic) {
     static const char *const severities[] = {"note", "warning", "error"};
     if (!session || !diagnostic || index >= base_diagnostics_count(session->diagnostics))
         return false;
@@ -160,8 +147,7 @@ typedef struct render_call {
     void *user;
 } render_call;
 
-static void render_body(void *argument)
-{
+static void render_body(void *argument) {
     render_call *call = argument;
     base_arena *arena = base_arena_create(call->session->heap);
     base_builder out;
@@ -173,8 +159,7 @@ static void render_body(void *argument)
 }
 
 void tirc_diagnostics_render(const tirc_session *session, tirc_format format, bool colour, tirc_sink sink,
-                             void *user)
-{
+                             void *user) {
     if (!session || !sink)
         return;
     render_call call = {session, (base_format)format, colour, sink, user};
@@ -187,8 +172,7 @@ typedef struct add_call {
     const char *code, *text, *help;
 } add_call;
 
-static void add_body(void *argument)
-{
+static void add_body(void *argument) {
     add_call *call = argument;
     base_diagnostics *list = call->session->diagnostics;
     const char *code = base_arena_string(call->session->arena, call->code, strlen(call->code));
@@ -198,16 +182,15 @@ static void add_body(void *argument)
         base_help(list, added, "%s", call->help);
 }
 
-void tirc_diagnostic_add(tirc_session *session, bool is_error, const char *code, const char *text, const char *help)
-{
+void tirc_diagnostic_add(tirc_session *session, bool is_error, const char *code, const char *text,
+                         const char *help) {
     if (!session || !code || !text)
         return;
     add_call call = {session, is_error, code, text, help};
     base_heap_run(session->heap, add_body, &call);
 }
 
-bool tirc_explain(const char *code, const char **title, const char **explanation)
-{
+bool tirc_explain(const char *code, const char **title, const char **explanation) {
     for (size_t i = 0; code && i < CODE_COUNT; ++i)
         if (!strcmp(codes[i].code, code)) {
             if (title)
@@ -219,9 +202,9 @@ bool tirc_explain(const char *code, const char **title, const char **explanation
     return false;
 }
 
-/* The tables are in module order, not in code order; there are few hundred rows, so a selection scan will do. */
-const char *tirc_code_at(size_t index)
-{
+/* The tables are in module order, not in code order; there are few hundred rows, so a selection scan will do.
+ */
+const char *tirc_code_at(size_t index) {
     const char *last = "";
     for (size_t n = 0; n <= index; ++n) {
         const char *next = NULL;
@@ -235,17 +218,14 @@ const char *tirc_code_at(size_t index)
     return last;
 }
 
-const char *tirc_word_at(size_t index, const char **signature, const char **summary)
-{
+const char *tirc_word_at(size_t index, const char **signature, const char **summary) {
     return script_word(index, signature, summary);
 }
 
-const char *tirc_pass_at(size_t index, const char **summary)
-{
+const char *tirc_pass_at(size_t index, const char **summary) {
     return lower_pass(index, summary);
 }
 
-const char *tirc_level(void)
-{
+const char *tirc_level(void) {
     return vm_level();
 }

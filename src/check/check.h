@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words for what the machine found: codes, severities, merging, text. Static rules over a PTX module join here.
- * Knows the machine's raw findings and PTX, nothing of scripts or the command line. */
+ * Words for what the machine found: codes, severities, merging, text. Static rules over a PTX module join
+ * here. Knows the machine's raw findings and PTX, nothing of scripts or the command line. */
 #ifndef TIRC_CHECK_CHECK_H
 #define TIRC_CHECK_CHECK_H
 #include "vm/vm.h"

@@ -10,24 +10,22 @@ static const struct {
     const char *code;
     base_severity severity;
 } kinds[VM_FIND_KIND_COUNT] = {
-    [VM_FIND_BAD_LAUNCH] = {"T0701", BASE_ERROR},        [VM_FIND_OUT_OF_BOUNDS] = {"T0702", BASE_ERROR},
-    [VM_FIND_MISALIGNED] = {"T0703", BASE_ERROR},        [VM_FIND_WRITE_READ_ONLY] = {"T0704", BASE_ERROR},
-    [VM_FIND_BAD_SPACE] = {"T0705", BASE_ERROR},         [VM_FIND_DIVIDE_BY_ZERO] = {"T0706", BASE_ERROR},
-    [VM_FIND_ASSERT] = {"T0707", BASE_ERROR},            [VM_FIND_TRAP] = {"T0708", BASE_ERROR},
-    [VM_FIND_DEADLOCK] = {"T0709", BASE_ERROR},          [VM_FIND_BARRIER_MISMATCH] = {"T0710", BASE_ERROR},
-    [VM_FIND_COLLECTIVE_LANES] = {"T0711", BASE_ERROR},  [VM_FIND_SHUFFLE_INACTIVE] = {"T0712", BASE_ERROR},
-    [VM_FIND_UNINITIALISED] = {"T0713", BASE_ERROR},     [VM_FIND_UNSUPPORTED] = {"T0714", BASE_ERROR},
-    [VM_FIND_STEP_LIMIT] = {"T0715", BASE_ERROR},        [VM_FIND_STACK] = {"T0716", BASE_ERROR},
+    [VM_FIND_BAD_LAUNCH] = {"T0701", BASE_ERROR},       [VM_FIND_OUT_OF_BOUNDS] = {"T0702", BASE_ERROR},
+    [VM_FIND_MISALIGNED] = {"T0703", BASE_ERROR},       [VM_FIND_WRITE_READ_ONLY] = {"T0704", BASE_ERROR},
+    [VM_FIND_BAD_SPACE] = {"T0705", BASE_ERROR},        [VM_FIND_DIVIDE_BY_ZERO] = {"T0706", BASE_ERROR},
+    [VM_FIND_ASSERT] = {"T0707", BASE_ERROR},           [VM_FIND_TRAP] = {"T0708", BASE_ERROR},
+    [VM_FIND_DEADLOCK] = {"T0709", BASE_ERROR},         [VM_FIND_BARRIER_MISMATCH] = {"T0710", BASE_ERROR},
+    [VM_FIND_COLLECTIVE_LANES] = {"T0711", BASE_ERROR}, [VM_FIND_SHUFFLE_INACTIVE] = {"T0712", BASE_ERROR},
+    [VM_FIND_UNINITIALISED] = {"T0713", BASE_ERROR},    [VM_FIND_UNSUPPORTED] = {"T0714", BASE_ERROR},
+    [VM_FIND_STEP_LIMIT] = {"T0715", BASE_ERROR},       [VM_FIND_STACK] = {"T0716", BASE_ERROR},
     [VM_FIND_BAD_CALL] = {"T0717", BASE_ERROR},
 };
 
-const char *check_finding_code(vm_finding_kind kind)
-{
+const char *check_finding_code(vm_finding_kind kind) {
     return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? kinds[kind].code : "T0799";
 }
 
-static const char *space_name(ptx_space space)
-{
+static const char *space_name(ptx_space space) {
     switch (space) {
     case PTX_SPACE_GLOBAL:
         return "global";
@@ -45,8 +43,7 @@ static const char *space_name(ptx_space space)
 }
 
 /* `As[3, 64]`, with the author's expression where the value is not known any more. */
-static void element_words(const vm_finding *finding, const ptx_origin *origin, base_builder *out)
-{
+static void element_words(const vm_finding *finding, const ptx_origin *origin, base_builder *out) {
     base_builder_format(out, "`%s[", origin->tensor);
     for (uint32_t i = 0; i < origin->rank; ++i) {
         if (i)
@@ -54,14 +51,14 @@ static void element_words(const vm_finding *finding, const ptx_origin *origin, b
         if (i < finding->index_count && finding->index_known[i])
             base_builder_format(out, "%" PRId64, finding->index[i]);
         else
-            base_builder_string(out, origin->indices[i] && origin->indices[i]->text ? origin->indices[i]->text : "?");
+            base_builder_string(out, origin->indices[i] && origin->indices[i]->text ? origin->indices[i]->text
+                                                                                    : "?");
     }
     base_builder_string(out, "]`");
 }
 
 /* The axis whose index left its extent, or -1. */
-static int guilty_axis(const vm_finding *finding, const ptx_origin *origin)
-{
+static int guilty_axis(const vm_finding *finding, const ptx_origin *origin) {
     for (uint32_t i = 0; i < origin->rank && i < finding->index_count && i < 8; ++i)
         if (finding->index_known[i] && origin->extents[i] >= 0 &&
             (finding->index[i] < 0 || finding->index[i] >= origin->extents[i]))
@@ -69,8 +66,7 @@ static int guilty_axis(const vm_finding *finding, const ptx_origin *origin)
     return -1;
 }
 
-static void access_words(const vm_finding *finding, base_builder *out)
-{
+static void access_words(const vm_finding *finding, base_builder *out) {
     const ptx_origin *origin = finding->instruction ? finding->instruction->origin : NULL;
     base_builder_format(out, "%s of %" PRIu64 " bytes", finding->is_store ? "store" : "load", finding->size);
     if (origin) {
@@ -79,8 +75,7 @@ static void access_words(const vm_finding *finding, base_builder *out)
     }
 }
 
-static void bounds_words(const vm_finding *finding, base_builder *out)
-{
+static void bounds_words(const vm_finding *finding, base_builder *out) {
     const ptx_origin *origin = finding->instruction ? finding->instruction->origin : NULL;
     int axis = origin ? guilty_axis(finding, origin) : -1;
     if (axis >= 0) {
@@ -100,15 +95,14 @@ static void bounds_words(const vm_finding *finding, base_builder *out)
                             offset - (int64_t)finding->allocation_bytes, finding->allocation,
                             finding->allocation_bytes);
     else if (offset < 0)
-        base_builder_format(out, ", %" PRId64 " bytes before `%s` (%" PRIu64 " bytes)", -offset, finding->allocation,
-                            finding->allocation_bytes);
+        base_builder_format(out, ", %" PRId64 " bytes before `%s` (%" PRIu64 " bytes)", -offset,
+                            finding->allocation, finding->allocation_bytes);
     else
         base_builder_format(out, ", runs over the end of `%s` (%" PRIu64 " bytes) from byte %" PRId64,
                             finding->allocation, finding->allocation_bytes, offset);
 }
 
-static void finding_words(const vm_finding *finding, base_builder *out, const char **help)
-{
+static void finding_words(const vm_finding *finding, base_builder *out, const char **help) {
     const char *text = finding->text ? finding->text : "";
     switch (finding->kind) {
     case VM_FIND_BAD_LAUNCH:
@@ -120,9 +114,11 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         break;
     case VM_FIND_MISALIGNED:
         access_words(finding, out);
-        base_builder_format(out, " at %s address 0x%" PRIx64 " needs an address that is a multiple of %" PRIu64,
+        base_builder_format(out,
+                            " at %s address 0x%" PRIx64 " needs an address that is a multiple of %" PRIu64,
                             space_name(finding->space), finding->address, finding->required);
-        *help = "vector accesses need a base index that is a multiple of the lane count, and an aligned tensor";
+        *help =
+            "vector accesses need a base index that is a multiple of the lane count, and an aligned tensor";
         break;
     case VM_FIND_WRITE_READ_ONLY:
         access_words(finding, out);
@@ -131,8 +127,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         break;
     case VM_FIND_BAD_SPACE:
         access_words(finding, out);
-        base_builder_format(out, " uses address 0x%" PRIx64 ", which is not in the %s window", finding->address,
-                            space_name(finding->space));
+        base_builder_format(out, " uses address 0x%" PRIx64 ", which is not in the %s window",
+                            finding->address, space_name(finding->space));
         break;
     case VM_FIND_DIVIDE_BY_ZERO:
         base_builder_string(out, "integer division by zero: the result is not specified");
@@ -166,7 +162,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         base_builder_format(out, "the machine does not have this instruction yet: %s", text);
         break;
     case VM_FIND_STEP_LIMIT:
-        base_builder_format(out, "the step limit of %" PRIu64 " warp instructions is reached", finding->required);
+        base_builder_format(out, "the step limit of %" PRIu64 " warp instructions is reached",
+                            finding->required);
         *help = "a loop may never end; --steps N raises the limit";
         break;
     case VM_FIND_STACK:
@@ -182,8 +179,7 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
 
 /* Places in a source that the PTX names through .loc but that tirc has not read. */
 static void location_note(base_diagnostics *list, base_diagnostic *diagnostic, const ptx_module *module,
-                          const ptx_instruction *instruction)
-{
+                          const ptx_instruction *instruction) {
     if (!instruction->loc_line || instruction->loc_file >= module->files.count)
         return;
     const char *name = module->files.items[instruction->loc_file];
@@ -192,8 +188,7 @@ static void location_note(base_diagnostics *list, base_diagnostic *diagnostic, c
                   instruction->loc_column);
 }
 
-static void text_lines(base_diagnostics *list, base_diagnostic *diagnostic, const char *text)
-{
+static void text_lines(base_diagnostics *list, base_diagnostic *diagnostic, const char *text) {
     while (text && *text) {
         const char *end = strchr(text, '\n');
         int size = end ? (int)(end - text) : (int)strlen(text);
@@ -202,15 +197,15 @@ static void text_lines(base_diagnostics *list, base_diagnostic *diagnostic, cons
     }
 }
 
-static void report_one(base_diagnostics *list, const ptx_module *module, const vm_finding *finding)
-{
+static void report_one(base_diagnostics *list, const ptx_module *module, const vm_finding *finding) {
     base_builder words;
     base_builder_start(&words, base_diagnostics_arena(list));
     const char *help = NULL;
     finding_words(finding, &words, &help);
     base_span span = finding->instruction ? finding->instruction->span : BASE_NO_SPAN;
-    base_diagnostic *diagnostic = base_report(list, kinds[finding->kind].severity, check_finding_code(finding->kind),
-                                              span, "%s", words.data ? words.data : "");
+    base_diagnostic *diagnostic =
+        base_report(list, kinds[finding->kind].severity, check_finding_code(finding->kind), span, "%s",
+                    words.data ? words.data : "");
     if (help)
         base_help(list, diagnostic, "%s", help);
     if (finding->kind == VM_FIND_DEADLOCK)
@@ -218,14 +213,13 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
     if (finding->instruction) {
         base_note(list, diagnostic, BASE_NO_SPAN,
                   "first in CTA (%u,%u,%u), thread (%u,%u,%u); %" PRIu64 " time%s in all", finding->cta[0],
-                  finding->cta[1], finding->cta[2], finding->thread[0], finding->thread[1], finding->thread[2],
-                  finding->count, finding->count == 1 ? "" : "s");
+                  finding->cta[1], finding->cta[2], finding->thread[0], finding->thread[1],
+                  finding->thread[2], finding->count, finding->count == 1 ? "" : "s");
         location_note(list, diagnostic, module, finding->instruction);
     }
 }
 
-void check_report_findings(base_diagnostics *diagnostics, const ptx_module *module, const vm_result *result)
-{
+void check_report_findings(base_diagnostics *diagnostics, const ptx_module *module, const vm_result *result) {
     for (size_t i = 0; i < result->finding_count; ++i)
         report_one(diagnostics, module, &result->findings[i]);
     if (result->findings_dropped)

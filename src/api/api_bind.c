@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Arguments by name to kernel parameters: dtypes, ranks, extents, sizes, scalars, and physical storage for
+ * tensors whose layout is not dense. Every mismatch of a call is reported in one run. */
+#include "api/api_run.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static base_diagnostics *diagnostics_of(const api_run *run) {
+    return run->module->session->diagnostics;
+}
+
+static const tirc_kernel *kernel_of(const api_run *run) {
+    return &run->module->kernels[run->kernel];
+}
+
+/* ---- names ---- */
+static int parameter_index(const tirc_kernel *kernel, const char *name) {
+    for (size_t i = 0; i < kernel->parameter_count; ++i)
+        if (!strcmp(kernel->parameters[i].name, name))
+            return (int)i;
+    char *end;
+    unsigned long number = strtoul(name, &end, 10);
+    if (*name >= '0' && *name <= '9' && !*end && number < kernel->parameter_count)
+        return (int)number;
+    return -1;
+}
+
+static void signature_words(const tirc_kernel *kernel, base_builder *out) {
+    base_builder_format(out, "%s(", kernel->name);
+    for (size_t i = 0; i < kernel->parameter_count; ++i) {
+        const tirc_parameter *parameter = &kernel->parameters[i];
+        base_builder_format(out, "%s%s", i ? ", " : "", parameter->name);
+        if (!parameter->is_tensor && parameter->dtype)
+            base_builder_format(out, ": %s", parameter->dtype);
+        if (!parameter->is_tensor)
+            continue;
+        base_builder_format(out, ": %s[", parameter->dtype);
+        for (uint32_t d = 0; d < parameter->rank; ++d) {
+            base_builder_string(out, d ? ", " : "");
+            if (parameter->shape[d] < 0)
+                base_builder_char(out, '?');
+            else
+                base_builder_format(out, "%" PRId64, parameter->shape[d]);
+        }
+        base_builder_char(out, ']');
+    }
+    base_builder_char(out, ')');
+}
+
+static void note_signature(api_run *run, base_diagnostic *diagnostic) {
+    base_builder words;
+    base_builder_start(&words, run->module->session->arena);
+    signature_words(kernel_of(run), &words);
+    base_note(diagnostics_of(run), diagnostic, BASE_NO_SPAN, "the kernel is %s", words.data);
+}
+
+bool api_bind_names(api_run *run) {
+    const tirc_kernel *kernel = kernel_of(run);
+    bool good = true;
+    run->given = BASE_NEW_ARRAY(run->module->session->arena, const tirc_argument *, kernel->parameter_count);
+    for (size_t i = 0; i < run->launch->argument_count; ++i) {
+        const tirc_argument *argument = &run->launch->arguments[i];
+        int index = argument->name ? parameter_index(kernel, argument->name) : -1;
+        if (index < 0) {
+            note_signature(run, base_report(diagnostics_of(run), BASE_ERROR, "T0803", BASE_NO_SPAN,
+                                            "`%s` has no parameter `%s`", kernel->name,
+                                            argument->name ? argument->name : ""));
+            good = false;
+        } else if (run->given[index]) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0804", BASE_NO_SPAN,
+                        "parameter `%s` is given twice", kernel->parameters[index].name);
+            good = false;
+        } else {
+            run->given[index] = argument;
+        }
+    }
+    for (size_t i = 0; i < kernel->parameter_count; ++i) {
+        if (run->given[i] || kernel->parameters[i].is_size)
+            continue;
+        base_diagnostic *diagnostic =
+            base_report(diagnostics_of(run), BASE_ERROR, "T0805", BASE_NO_SPAN,
+                        "parameter `%s` of `%s` is not given", kernel->parameters[i].name, kernel->name);
+        base_help(diagnostics_of(run), diagnostic,
+                  "add --arg %s=FILE.npy, or zeros, randn:SEED, arange, a number",
+                  kernel->parameters[i].name);
+        note_signature(run, diagnostic);
+        good = false;
+    }
+    return good;
+}
+
+/* ---- expressions over parameters ---- */
+static const ir_expr *substitute(void *user, const ir_expr *e) {
+    api_run *run = user;
+    ir_module *ir = run->code->lowered->module;
+    const ir_function *function = run->plan->function;
+    if (e->op != IR_VAR)
+        return e->count ? ir_rebuild(ir, e, e->args) : e;
+    for (size_t i = 0; i < function->parameters.count; ++i)
+        if (function->parameters.items[i].var == e->at.var && run->size_known[i])
+            return ir_int(ir, e->type.dtype, run->sizes[i]);
+    return e;
+}
+
+static bool evaluate(api_run *run, const ir_expr *e, int64_t *value) {
+    base_map *memo = base_map_create(run->module->session->arena);
+    return ir_is_int(ir_expr_rewrite(run->code->lowered->module, e, substitute, run, memo), value);
+}
+
+static int parameter_of_var(const ir_function *function, const ir_var *var) {
+    for (size_t i = 0; i < function->parameters.count; ++i)
+        if (function->parameters.items[i].var == var)
+            return (int)i;
+    return -1;
+}
+
+/* ---- tensors ---- */
+static void shape_words(const int64_t *shape, uint32_t rank, base_builder *out) {
+    base_builder_char(out, '(');
+    for (uint32_t d = 0; d < rank; ++d)
+        base_builder_format(out, "%s%" PRId64, d ? ", " : "", shape[d]);
+    base_builder_string(out, rank == 1 ? ",)" : ")");
+}
+
+static bool bind_sizes(api_run *run, const ir_tensor *tensor, const tirc_argument *argument) {
+    const ir_function *function = run->plan->function;
+    bool good = true;
+    if (!argument->shape || argument->rank != tensor->type.rank)
+        return true;
+    for (uint32_t d = 0; d < tensor->type.rank; ++d) {
+        const ir_expr *extent = tensor->type.shape[d];
+        int index = extent->op == IR_VAR ? parameter_of_var(function, extent->at.var) : -1;
+        if (index < 0)
+            continue;
+        if (run->size_known[index] && run->sizes[index] != argument->shape[d]) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0806", BASE_NO_SPAN,
+                        "axis %u of `%s` has %" PRId64 " elements, but `%s` is already %" PRId64, d,
+                        tensor->name, argument->shape[d], function->parameters.items[index].name,
+                        run->sizes[index]);
+            good = false;
+        }
+        run->sizes[index] = argument->shape[d];
+        run->size_known[index] = true;
+    }
+    return good;
+}
+
+static bool is_storage(const ir_tensor *tensor, const tirc_argument *argument) {
+    int64_t span;
+    return tensor->type.layout && argument->rank == 1 && argument->shape && tensor->type.rank != 1 &&
+           layout_span(tensor->type.layout, LAYOUT_AXIS_M, &span) && argument->shape[0] == span;
+}
+
+static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argument *argument,
+                         int64_t *extents) {
+    base_diagnostics *list = diagnostics_of(run);
+    const char *wanted = num_dtype_name(tensor->type.dtype);
+    bool good = true;
+    if (argument->is_scalar) {
+        base_report(list, BASE_ERROR, "T0807", BASE_NO_SPAN, "`%s` is a tensor; a single value was given",
+                    tensor->name);
+        return false;
+    }
+    if (argument->dtype && strcmp(argument->dtype, wanted)) {
+        base_report(list, BASE_ERROR, "T0808", BASE_NO_SPAN, "`%s` has dtype %s, the kernel wants %s",
+                    tensor->name, argument->dtype, wanted);
+        good = false;
+    }
+    for (uint32_t d = 0; d < tensor->type.rank; ++d)
+        if (!evaluate(run, tensor->type.shape[d], &extents[d])) {
+            base_report(list, BASE_ERROR, "T0809", BASE_NO_SPAN, "axis %u of `%s` has no known extent", d,
+                        tensor->name);
+            return false;
+        }
+    if (!argument->shape || is_storage(tensor, argument))
+        return good;
+    bool same = argument->rank == tensor->type.rank;
+    for (uint32_t d = 0; same && d < tensor->type.rank; ++d)
+        same = argument->shape[d] == extents[d];
+    if (!same) {
+        base_builder words;
+        base_builder_start(&words, run->module->session->arena);
+        shape_words(argument->shape, argument->rank, &words);
+        base_builder_string(&words, ", the kernel wants ");
+        shape_words(extents, tensor->type.rank, &words);
+        base_report(list, BASE_ERROR, "T0806", BASE_NO_SPAN, "`%s` has shape %s", tensor->name, words.data);
+        good = false;
+    }
+    return good;
+}
+
+static uint64_t bytes_of(const ir_tensor_type *type, int64_t elements) {
+    return ((uint64_t)elements * num_dtype_bits(type->dtype) * type->lanes + 7) / 8;
+}
+
+static bool product(const int64_t *extents, uint32_t rank, int64_t *out) {
+    *out = 1;
+    for (uint32_t d = 0; d < rank; ++d)
+        if (extents[d] < 0 || __builtin_mul_overflow(*out, extents[d], out))
+            return false;
+    return *out < INT64_C(1) << 48;
+}
+
+/* Walks all coordinates; to_storage copies the caller's dense elements to physical places, else back. */
+static bool move_elements(api_run *run, const ir_tensor_type *type, const int64_t *extents, char *dense,
+                          char *storage, bool to_storage) {
+    base_arena *arena = run->module->session->arena;
+    uint64_t size = bytes_of(type, 1);
+    int64_t coordinate[32] = {0}, position[LAYOUT_AXIS_COUNT], count;
+    if (type->rank > 32 || !product(extents, type->rank, &count))
+        return false;
+    for (int64_t flat = 0; flat < count; ++flat) {
+        int64_t rest = flat;
+        for (uint32_t d = type->rank; d-- > 0;) {
+            coordinate[d] = rest % extents[d];
+            rest /= extents[d];
+        }
+        uint32_t axes;
+        layout_error error;
+        if (!layout_apply(type->layout, coordinate, type->rank, extents, position, &axes, &error, arena))
+            return false;
+        char *place = storage + (uint64_t)position[LAYOUT_AXIS_M] * size;
+        if (to_storage)
+            memcpy(place, dense + (uint64_t)flat * size, size);
+        else
+            memcpy(dense + (uint64_t)flat * size, place, size);
+    }
+    return true;
+}
+
+/* Physical storage for a layout with gaps, an origin or another order; NULL data when the caller's will do.
+ */
+static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argument *argument,
+                         const int64_t *extents, vm_buffer *buffer, void **repacked) {
+    const ir_tensor_type *type = &tensor->type;
+    int64_t elements, span;
+    if (!product(extents, type->rank, &elements)) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0806", BASE_NO_SPAN, "`%s` is too large",
+                    tensor->name);
+        return false;
+    }
+    uint64_t needed = bytes_of(type, elements);
+    buffer->data = argument->data;
+    buffer->bytes = argument->bytes;
+    if (type->layout && layout_span(type->layout, LAYOUT_AXIS_M, &span)) {
+        const layout_tile *dense =
+            layout_row_major(run->module->session->arena, extents, type->rank, &(layout_error){0});
+        if (!is_storage(tensor, argument) && dense &&
+            !layout_equal(run->module->session->arena, dense, type->layout) && argument->bytes == needed &&
+            num_dtype_bits(type->dtype) >= 8) {
+            buffer->bytes = bytes_of(type, span);
+            buffer->data = *repacked = base_arena_allocate(run->module->session->arena, buffer->bytes);
+            return move_elements(run, type, extents, argument->data, *repacked, true);
+        }
+        needed = bytes_of(type, span);
+    }
+    if (argument->bytes < needed || (!argument->data && needed)) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0810", BASE_NO_SPAN,
+                    "`%s` has %" PRIu64 " bytes, the kernel's tensor covers %" PRIu64, tensor->name,
+                    argument->bytes, needed);
+        return false;
+    }
+    return true;
+}
+
+void api_unpack_storage(api_run *run) {
+    if (!run->plan)
+        return;
+    const ir_function *function = run->plan->function;
+    for (size_t b = 0; b < run->machine.buffer_count; ++b) {
+        if (!run->repacked[b])
+            continue;
+        const ir_tensor_type *type = &function->parameters.items[run->repacked_of[b]].tensor->type;
+        int64_t extents[32];
+        bool known = type->rank <= 32;
+        for (uint32_t d = 0; known && d < type->rank; ++d)
+            known = evaluate(run, type->shape[d], &extents[d]);
+        if (known)
+            move_elements(run, type, extents, run->given[run->repacked_of[b]]->data, run->repacked[b], false);
+    }
+}
+
+static bool bind_scalar(api_run *run, size_t index) {
+    const ir_parameter *parameter = &run->plan->function->parameters.items[index];
+    const tirc_argument *argument = run->given[index];
+    const tirc_parameter *outside = &kernel_of(run)->parameters[index];
+    vm_argument *to = &run->arguments[index];
+    to->kind = VM_ARGUMENT_BYTES;
+    to->size = outside->bytes;
+    if (argument) {
+        if (argument->bytes != outside->bytes || !argument->data) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0811", BASE_NO_SPAN,
+                        "scalar `%s` has %" PRIu64 " bytes, the kernel wants %" PRIu64 " (%s)",
+                        parameter->name, argument->bytes, outside->bytes, outside->dtype);
+            return false;
+        }
+        to->bytes = argument->data;
+        return true;
+    }
+    if (!run->size_known[index]) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0805", BASE_NO_SPAN,
+                    "size `%s` follows from no tensor argument", parameter->name);
+        return false;
+    }
+    if (run->sizes[index] != num_wrap(parameter->var->type.dtype, run->sizes[index])) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0806", BASE_NO_SPAN,
+                    "size `%s` = %" PRId64 " does not fit %s", parameter->name, run->sizes[index],
+                    outside->dtype);
+        return false;
+    }
+    to->bytes = base_arena_copy(run->module->session->arena, &run->sizes[index], sizeof(int64_t));
+    return true;
+}
+
+/* Scalars that the caller gives take part in shapes and in the grid. */
+static void learn_scalars(api_run *run) {
+    const ir_function *function = run->plan->function;
+    for (size_t i = 0; i < function->parameters.count; ++i) {
+        const ir_var *var = function->parameters.items[i].var;
+        if (!var || !run->given[i] || !run->given[i]->data || !ir_type_is_integer(var->type) ||
+            run->given[i]->bytes > 8 || run->given[i]->bytes != num_dtype_bytes(var->type.dtype))
+            continue;
+        int64_t value = 0;
+        memcpy(&value, run->given[i]->data, run->given[i]->bytes);
+        run->sizes[i] = num_wrap(var->type.dtype, value);
+        run->size_known[i] = true;
+    }
+}
+
+bool api_bind_script(api_run *run) {
+    base_arena *arena = run->module->session->arena;
+    const ir_function *function = run->plan->function;
+    size_t count = function->parameters.count;
+    bool good = true;
+    run->sizes = BASE_NEW_ARRAY(arena, int64_t, count);
+    run->size_known = BASE_NEW_ARRAY(arena, bool, count);
+    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, count);
+    run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, count);
+    run->repacked = BASE_NEW_ARRAY(arena, void *, count);
+    run->repacked_of = BASE_NEW_ARRAY(arena, uint32_t, count);
+    learn_scalars(run);
+    for (size_t i = 0; i < count; ++i)
+        if (function->parameters.items[i].tensor && run->given[i])
+            good &= bind_sizes(run, function->parameters.items[i].tensor, run->given[i]);
+    size_t buffers = 0;
+    for (size_t i = 0; good && i < count; ++i) {
+        const ir_tensor *tensor = function->parameters.items[i].tensor;
+        if (!tensor) {
+            good &= bind_scalar(run, i);
+            continue;
+        }
+        int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, tensor->type.rank);
+        if (!check_tensor(run, tensor, run->given[i], extents) ||
+            !make_storage(run, tensor, run->given[i], extents, &run->buffers[buffers],
+                          &run->repacked[buffers])) {
+            good = false;
+            continue;
+        }
+        run->buffers[buffers].name = tensor->name;
+        run->buffers[buffers].align = tensor->type.align > 256 ? tensor->type.align : 256;
+        run->repacked_of[buffers] = (uint32_t)i;
+        run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers};
+        ++buffers;
+    }
+    run->machine.argument_count = count;
+    run->machine.buffer_count = buffers;
+    return good;
+}
+
+bool api_bind_ptx(api_run *run) {
+    base_arena *arena = run->module->session->arena;
+    const tirc_kernel *kernel = kernel_of(run);
+    size_t buffers = 0;
+    bool good = true;
+    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, kernel->parameter_count);
+    run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, kernel->parameter_count);
+    run->repacked = BASE_NEW_ARRAY(arena, void *, kernel->parameter_count);
+    for (size_t i = 0; i < kernel->parameter_count; ++i) {
+        const tirc_argument *argument = run->given[i];
+        if (!argument->is_scalar && kernel->parameters[i].bytes == 8) {
+            run->buffers[buffers] = (vm_buffer){.name = kernel->parameters[i].name,
+                                                .data = argument->data,
+                                                .bytes = argument->bytes,
+                                                .align = 256};
+            run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers++};
+            continue;
+        }
+        run->arguments[i] =
+            (vm_argument){.kind = VM_ARGUMENT_BYTES, .bytes = argument->data, .size = argument->bytes};
+        if (argument->bytes == kernel->parameters[i].bytes)
+            continue;
+        base_report(diagnostics_of(run), BASE_ERROR, "T0811", BASE_NO_SPAN,
+                    "parameter `%s` has %" PRIu64 " bytes, %" PRIu64 " were given",
+                    kernel->parameters[i].name, kernel->parameters[i].bytes, argument->bytes);
+        good = false;
+    }
+    run->machine.argument_count = kernel->parameter_count;
+    run->machine.buffer_count = buffers;
+    return good;
+}
+
+/* ---- launch ---- */
+static bool planned_dimension(api_run *run, const ir_expr *const *from, const char *what, uint32_t *to) {
+    for (int d = 0; d < 3; ++d) {
+        int64_t value;
+        if (!evaluate(run, from[d], &value)) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0812", run->plan->function->launch.span,
+                        "the %s depends on a value that is not known at launch", what);
+            return false;
+        }
+        if (value < 1 || value > UINT32_MAX) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0812", run->plan->function->launch.span,
+                        "the %s has %" PRId64 " in dimension %c; it must be from 1 to %u", what, value,
+                        'x' + d, UINT32_MAX);
+            return false;
+        }
+        to[d] = (uint32_t)value;
+    }
+    return true;
+}
+
+static void caller_dimension(const uint32_t *from, uint32_t *to) {
+    for (int d = 0; d < 3; ++d)
+        to[d] = from[d] ? from[d] : 1;
+}
+
+bool api_bind_launch(api_run *run) {
+    vm_launch *machine = &run->machine;
+    const ir_launch *planned =
+        run->plan && run->plan->function->launch.present ? &run->plan->function->launch : NULL;
+    if ((!run->launch->grid[0] || !run->launch->block[0]) && !planned) {
+        base_diagnostic *diagnostic =
+            base_report(diagnostics_of(run), BASE_ERROR, "T0812", BASE_NO_SPAN,
+                        "`%s` does not say how it is launched", kernel_of(run)->name);
+        base_help(diagnostics_of(run), diagnostic, "give --grid X[,Y[,Z]] and --block X[,Y[,Z]]");
+        return false;
+    }
+    if (run->launch->grid[0])
+        caller_dimension(run->launch->grid, machine->grid);
+    else if (!planned_dimension(run, planned->grid, "grid", machine->grid))
+        return false;
+    if (run->launch->block[0])
+        caller_dimension(run->launch->block, machine->block);
+    else if (!planned_dimension(run, planned->block, "block", machine->block))
+        return false;
+    if (planned && planned->cluster[0] &&
+        !planned_dimension(run, planned->cluster, "cluster", machine->cluster))
+        return false;
+    machine->dynamic_shared_bytes = run->launch->dynamic_shared_bytes;
+    if (run->plan && machine->dynamic_shared_bytes < run->plan->dynamic_smem_bytes)
+        machine->dynamic_shared_bytes = run->plan->dynamic_smem_bytes;
+    return true;
+}

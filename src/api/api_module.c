@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loading: text of any kind to a module, and what the module's kernels look like from outside. */
+#include "api/api_private.h"
+#include "script/script.h"
+#include <string.h>
+
+typedef struct load_call {
+    tirc_session *session;
+    const tirc_source *source;
+    tirc_module **module;
+    tirc_sink sink;
+    void *user;
+    tirc_status status;
+} load_call;
+
+static bool ends_with(const char *name, const char *ending) {
+    size_t n = strlen(name), e = strlen(ending);
+    return n >= e && !strcmp(name + n - e, ending);
+}
+
+static tirc_kind kind_of(const tirc_source *source) {
+    if (source->kind != TIRC_KIND_AUTO)
+        return source->kind;
+    if (ends_with(source->name, ".ptx"))
+        return TIRC_KIND_PTX;
+    return ends_with(source->name, ".tir") ? TIRC_KIND_IR : TIRC_KIND_SCRIPT;
+}
+
+static script_options options_of(const load_call *call) {
+    script_options options = {0};
+    script_define *defines = BASE_NEW_ARRAY(call->session->arena, script_define, call->source->define_count);
+    for (size_t i = 0; i < call->source->define_count; ++i)
+        defines[i] = (script_define){call->source->defines[i].name, call->source->defines[i].text};
+    options.defines = defines;
+    options.define_count = call->source->define_count;
+    return options;
+}
+
+static bool source_usable(const tirc_session *session, const tirc_source *source) {
+    return session && source && source->size == sizeof *source && source->name &&
+           (source->text || !source->text_size) && (source->defines || !source->define_count) &&
+           (unsigned)source->kind <= TIRC_KIND_PTX;
+}
+
+static uint32_t add_source(const load_call *call) {
+    const tirc_source *source = call->source;
+    return base_sources_add(call->session->sources, source->name, source->text ? source->text : "",
+                            source->text_size);
+}
+
+/* ---- kernels as seen from outside ---- */
+static bool is_size_variable(const ir_function *function, const ir_var *var) {
+    for (size_t i = 0; i < function->parameters.count; ++i) {
+        const ir_tensor *tensor = function->parameters.items[i].tensor;
+        for (uint32_t d = 0; tensor && d < tensor->type.rank; ++d)
+            if (tensor->type.shape[d]->op == IR_VAR && tensor->type.shape[d]->at.var == var)
+                return true;
+    }
+    return false;
+}
+
+static void describe_ir_parameter(base_arena *arena, const ir_function *function, const ir_parameter *from,
+                                  tirc_parameter *to) {
+    to->name = from->name;
+    if (!from->tensor) {
+        to->dtype = from->var->type.kind == IR_TYPE_PRIM ? num_dtype_name(from->var->type.dtype) : "handle";
+        to->bytes = from->var->type.kind == IR_TYPE_PRIM
+                        ? (uint64_t)num_dtype_bytes(from->var->type.dtype) * from->var->type.lanes
+                        : 8;
+        to->is_size = is_size_variable(function, from->var);
+        return;
+    }
+    const ir_tensor_type *type = &from->tensor->type;
+    int64_t *shape = BASE_NEW_ARRAY(arena, int64_t, type->rank);
+    to->is_tensor = true;
+    to->dtype = num_dtype_name(type->dtype);
+    to->rank = type->rank;
+    to->shape = shape;
+    for (uint32_t d = 0; d < type->rank; ++d)
+        if (!ir_is_int(type->shape[d], &shape[d]))
+            shape[d] = -1;
+}
+
+static void describe_ir(tirc_module *module) {
+    base_arena *arena = module->session->arena;
+    size_t count = module->ir->functions.count;
+    module->kernels = BASE_NEW_ARRAY(arena, tirc_kernel, count);
+    module->kernel_of = BASE_NEW_ARRAY(arena, void *, count);
+    module->kernel_count = count;
+    for (size_t i = 0; i < count; ++i) {
+        ir_function *function = module->ir->functions.items[i];
+        size_t parameters = function->parameters.count;
+        tirc_parameter *list = BASE_NEW_ARRAY(arena, tirc_parameter, parameters);
+        for (size_t p = 0; p < parameters; ++p)
+            describe_ir_parameter(arena, function, &function->parameters.items[p], &list[p]);
+        module->kernels[i] = (tirc_kernel){.name = function->name,
+                                           .parameter_count = parameters,
+                                           .parameters = list,
+                                           .has_launch = function->launch.present};
+        module->kernel_of[i] = function;
+    }
+}
+
+static void describe_ptx(tirc_module *module) {
+    base_arena *arena = module->session->arena;
+    size_t all = module->ptx->functions.count;
+    module->kernels = BASE_NEW_ARRAY(arena, tirc_kernel, all);
+    module->kernel_of = BASE_NEW_ARRAY(arena, void *, all);
+    for (size_t i = 0; i < all; ++i) {
+        ptx_function *function = module->ptx->functions.items[i];
+        if (!function->is_entry || !function->has_body)
+            continue;
+        size_t parameters = function->parameters.count;
+        tirc_parameter *list = BASE_NEW_ARRAY(arena, tirc_parameter, parameters);
+        for (size_t p = 0; p < parameters; ++p)
+            list[p] = (tirc_parameter){.name = function->parameters.items[p]->name,
+                                       .bytes = function->parameters.items[p]->bytes};
+        module->kernel_of[module->kernel_count] = function;
+        module->kernels[module->kernel_count++] =
+            (tirc_kernel){.name = function->name, .parameter_count = parameters, .parameters = list};
+    }
+}
+
+/* ---- the three kinds ---- */
+static void keep_entry(ir_module *ir, const char *entry) {
+    size_t kept = 0;
+    for (size_t i = 0; i < ir->functions.count; ++i)
+        if (!strcmp(ir->functions.items[i]->name, entry))
+            ir->functions.items[kept++] = ir->functions.items[i];
+    ir->functions.count = kept;
+}
+
+static void report_missing_entry(tirc_session *session, const char *name, const char *entry,
+                                 const ir_module *ir) {
+    base_builder names;
+    base_builder_start(&names, session->arena);
+    for (size_t i = 0; ir && i < ir->functions.count; ++i)
+        base_builder_format(&names, "%s`%s`", i ? ", " : "", ir->functions.items[i]->name);
+    base_diagnostic *diagnostic = base_report(session->diagnostics, BASE_ERROR, "T0801", BASE_NO_SPAN,
+                                              "%s has no kernel `%s`", name, entry);
+    if (names.size)
+        base_help(session->diagnostics, diagnostic, "it has %s", names.data);
+}
+
+static ir_module *load_ir_module(load_call *call, uint32_t file, tirc_kind kind) {
+    tirc_session *session = call->session;
+    ir_module *ir;
+    if (kind == TIRC_KIND_IR) {
+        ir = ir_module_parse(session->arena, session->diagnostics, file);
+    } else {
+        script_options options = options_of(call);
+        script_ast *ast = script_parse(session->arena, session->diagnostics, file, &options);
+        ir = script_evaluate(session->arena, session->diagnostics, ast, call->source->entry, &options);
+    }
+    size_t errors = base_diagnostics_errors(session->diagnostics);
+    if (!ir || errors > 0)
+        return ir;
+    if (kind == TIRC_KIND_IR && call->source->entry) {
+        ir_module whole = *ir;
+        keep_entry(ir, call->source->entry);
+        if (!ir->functions.count)
+            report_missing_entry(session, call->source->name, call->source->entry, &whole);
+    }
+    if (!ir_verify(ir, IR_FORM_TENSOR) && base_diagnostics_errors(session->diagnostics) == errors)
+        call->status = TIRC_BUG;
+    return ir;
+}
+
+static void load_body(void *argument) {
+    load_call *call = argument;
+    tirc_session *session = call->session;
+    size_t first = base_diagnostics_count(session->diagnostics);
+    uint32_t file = add_source(call);
+    tirc_module *module = BASE_NEW(session->arena, tirc_module);
+    module->session = session;
+    module->kind = kind_of(call->source);
+    call->status = TIRC_OK;
+    if (module->kind == TIRC_KIND_PTX) {
+        module->ptx = ptx_parse(session->arena, session->diagnostics, file);
+        if (module->ptx && api_status_since(session, first) == TIRC_OK)
+            ptx_verify(module->ptx, false);
+    } else {
+        module->ir = load_ir_module(call, file, module->kind);
+    }
+    if (call->status == TIRC_OK)
+        call->status = api_status_since(session, first);
+    if (call->status == TIRC_OK && !module->ptx && !module->ir)
+        call->status = TIRC_BUG;
+    if (call->status != TIRC_OK)
+        return;
+    if (module->ptx)
+        describe_ptx(module);
+    else
+        describe_ir(module);
+    *call->module = module;
+}
+
+tirc_status tirc_load(tirc_session *session, const tirc_source *source, tirc_module **module) {
+    if (!source_usable(session, source) || !module)
+        return TIRC_USAGE;
+    *module = NULL;
+    load_call call = {.session = session, .source = source, .module = module};
+    return api_protect(session->heap, load_body, &call, &call.status);
+}
+
+/* ---- texts of a script itself ---- */
+static void format_body(void *argument) {
+    load_call *call = argument;
+    tirc_session *session = call->session;
+    size_t first = base_diagnostics_count(session->diagnostics);
+    uint32_t file = add_source(call);
+    base_builder out;
+    base_builder_start(&out, session->arena);
+    bool done = script_format(session->arena, session->diagnostics, file, &out);
+    call->status = api_status_since(session, first);
+    if (done && out.size && !call->sink(call->user, out.data, out.size))
+        call->status = TIRC_ERROR;
+}
+
+static void dump_body(void *argument) {
+    load_call *call = argument;
+    tirc_session *session = call->session;
+    size_t first = base_diagnostics_count(session->diagnostics);
+    uint32_t file = add_source(call);
+    script_options options = options_of(call);
+    base_builder out;
+    base_builder_start(&out, session->arena);
+    script_ast_print(script_parse(session->arena, session->diagnostics, file, &options), &out);
+    call->status = api_status_since(session, first);
+    if (out.size && !call->sink(call->user, out.data, out.size))
+        call->status = TIRC_ERROR;
+}
+
+tirc_status tirc_format_script(tirc_session *session, const tirc_source *source, tirc_sink sink, void *user) {
+    if (!source_usable(session, source) || !sink)
+        return TIRC_USAGE;
+    load_call call = {.session = session, .source = source, .sink = sink, .user = user};
+    return api_protect(session->heap, format_body, &call, &call.status);
+}
+
+tirc_status tirc_dump_script(tirc_session *session, const tirc_source *source, tirc_sink sink, void *user) {
+    if (!source_usable(session, source) || !sink)
+        return TIRC_USAGE;
+    load_call call = {.session = session, .source = source, .sink = sink, .user = user};
+    return api_protect(session->heap, dump_body, &call, &call.status);
+}
+
+size_t tirc_kernel_count(const tirc_module *module) {
+    return module ? module->kernel_count : 0;
+}
+
+const tirc_kernel *tirc_kernel_at(const tirc_module *module, size_t index) {
+    return module && index < module->kernel_count ? &module->kernels[index] : NULL;
+}

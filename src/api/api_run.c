@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running a module on the machine: bind, launch, word the findings, report. */
+#include "api/api_run.h"
+#include "check/check.h"
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool find_kernel(tirc_module *module, const char *name, size_t *index) {
+    base_diagnostics *list = module->session->diagnostics;
+    for (size_t i = 0; name && i < module->kernel_count; ++i)
+        if (!strcmp(module->kernels[i].name, name)) {
+            *index = i;
+            return true;
+        }
+    if (!name && module->kernel_count == 1) {
+        *index = 0;
+        return true;
+    }
+    base_builder names;
+    base_builder_start(&names, module->session->arena);
+    for (size_t i = 0; i < module->kernel_count; ++i)
+        base_builder_format(&names, "%s`%s`", i ? ", " : "", module->kernels[i].name);
+    base_diagnostic *diagnostic =
+        name ? base_report(list, BASE_ERROR, "T0801", BASE_NO_SPAN, "there is no kernel `%s`", name)
+             : base_report(list, BASE_ERROR, "T0801", BASE_NO_SPAN,
+                           module->kernel_count ? "the module has several kernels; say which"
+                                                : "the module has no kernel");
+    if (names.size)
+        base_help(list, diagnostic, "it has %s", names.data);
+    return false;
+}
+
+static const char *machine_kernel(const api_run *run) {
+    return run->plan ? run->plan->kernel_name : run->module->kernels[run->kernel].name;
+}
+
+static void kernel_statistics(const api_run *run, tirc_statistics *statistics) {
+    vm_kernel_info info;
+    for (size_t i = 0; vm_kernel(run->code->program, i, &info); ++i) {
+        if (strcmp(info.name, machine_kernel(run)))
+            continue;
+        statistics->virtual_registers = info.virtual_registers;
+        statistics->allocated_rows = info.allocated_rows;
+        statistics->static_shared_bytes = info.shared_bytes;
+        statistics->local_bytes = info.local_bytes;
+    }
+    statistics->local_count = run->plan ? run->plan->locals.count : 0;
+}
+
+static void fill_report(api_run *run) {
+    tirc_report *report = BASE_NEW(run->module->session->arena, tirc_report);
+    const vm_result *result = run->result;
+    report->plan = run->plan;
+    report->statistics = (tirc_statistics){.ctas = result->ctas,
+                                           .warp_instructions = result->warp_instructions,
+                                           .threads = result->threads,
+                                           .level = result->level,
+                                           .dynamic_shared_bytes = run->machine.dynamic_shared_bytes,
+                                           .seconds = run->seconds};
+    kernel_statistics(run, &report->statistics);
+    run->report = report;
+}
+
+typedef struct print_bridge {
+    tirc_sink sink;
+    void *user;
+} print_bridge;
+
+static void print_text(void *user, const char *text, size_t size) {
+    const print_bridge *bridge = user;
+    bridge->sink(bridge->user, text, size);
+}
+
+static void copy_options(api_run *run, print_bridge *bridge) {
+    const tirc_launch *from = run->launch;
+    vm_launch *to = &run->machine;
+    to->kernel = machine_kernel(run);
+    to->arguments = run->arguments;
+    to->buffers = run->buffers;
+    to->threads = from->threads;
+    to->schedule = (vm_schedule)from->schedule;
+    to->seed = from->seed;
+    to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
+    to->level = from->level;
+    if (from->print) {
+        bridge->sink = from->print;
+        bridge->user = from->print_user;
+        to->print = print_text;
+        to->print_user = bridge;
+    }
+    to->progress = from->progress;
+    to->progress_user = from->progress_user;
+}
+
+static tirc_status status_of(const vm_result *result) {
+    switch (result->status) {
+    case VM_COMPLETE:
+        return result->finding_count ? TIRC_FINDINGS : TIRC_OK;
+    case VM_FAULTED:
+    case VM_DEADLOCK:
+        return TIRC_FINDINGS;
+    case VM_STEP_LIMIT:
+    case VM_STOPPED:
+    case VM_UNSUPPORTED:
+        return TIRC_INCOMPLETE;
+    case VM_NO_MEMORY:
+        return TIRC_NO_MEMORY;
+    case VM_BAD_LAUNCH:
+        return TIRC_ERROR;
+    }
+    return TIRC_BUG;
+}
+
+static void run_body(void *argument) {
+    api_run *run = argument;
+    tirc_session *session = run->module->session;
+    size_t first = base_diagnostics_count(session->diagnostics);
+    run->status = TIRC_BUG;
+    if (!find_kernel(run->module, run->launch->kernel, &run->kernel)) {
+        run->status = TIRC_ERROR;
+        return;
+    }
+    bool good = api_bind_names(run);
+    run->code = api_code_get(run->module, run->launch->no_contract, run->launch->skip);
+    if (run->code && run->code->lowered)
+        run->plan = run->code->lowered->plans.items[run->kernel];
+    if (good && run->code)
+        good = (run->plan ? api_bind_script(run) : api_bind_ptx(run)) && api_bind_launch(run);
+    if (!good || !run->code) {
+        tirc_status status = api_status_since(session, first);
+        run->status = status == TIRC_OK ? TIRC_BUG : status;
+        return;
+    }
+    print_bridge bridge;
+    copy_options(run, &bridge);
+    double start = now();
+    run->result = vm_run(session->arena, run->code->program, &run->machine);
+    run->seconds = now() - start;
+    api_unpack_storage(run);
+    check_report_findings(session->diagnostics, run->code->ptx, run->result);
+    fill_report(run);
+    run->status = status_of(run->result);
+}
+
+tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report **report) {
+    if (!module || !launch || launch->size != sizeof *launch ||
+        (launch->argument_count && !launch->arguments) || (unsigned)launch->schedule > TIRC_SCHEDULE_RANDOM)
+        return TIRC_USAGE;
+    api_run run = {.module = module, .launch = launch};
+    tirc_status status = api_protect(module->session->heap, run_body, &run, &run.status);
+    if (report)
+        *report = run.report;
+    return status;
+}
+
+static void inspect_body(void *argument) {
+    api_run *run = argument;
+    size_t first = base_diagnostics_count(run->module->session->diagnostics);
+    run->status = TIRC_ERROR;
+    if (!find_kernel(run->module, run->launch->kernel, &run->kernel))
+        return;
+    run->code = api_code_get(run->module, false, NULL);
+    run->status = api_status_since(run->module->session, first);
+    if (!run->code) {
+        run->status = run->status == TIRC_OK ? TIRC_BUG : run->status;
+        return;
+    }
+    if (run->code->lowered)
+        run->plan = run->code->lowered->plans.items[run->kernel];
+    run->report = BASE_NEW(run->module->session->arena, tirc_report);
+    kernel_statistics(run, &run->report->statistics);
+}
+
+tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics) {
+    if (!module || !statistics)
+        return TIRC_USAGE;
+    tirc_launch launch = {.size = sizeof launch, .kernel = kernel};
+    api_run run = {.module = module, .launch = &launch};
+    tirc_status status = api_protect(module->session->heap, inspect_body, &run, &run.status);
+    *statistics = run.report ? run.report->statistics : (tirc_statistics){0};
+    return status;
+}
+
+void tirc_report_statistics(const tirc_report *report, tirc_statistics *statistics) {
+    if (statistics)
+        *statistics = report ? report->statistics : (tirc_statistics){0};
+}
+
+bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *local) {
+    if (!report || !local || !report->plan || index >= report->plan->locals.count)
+        return false;
+    const lower_local *from = &report->plan->locals.items[index];
+    *local = (tirc_local){from->name, from->in_registers, from->reason};
+    return true;
+}

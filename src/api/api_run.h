@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Between arguments by name and a launch of the machine. Private to api/. */
+#ifndef TIRC_API_API_RUN_H
+#define TIRC_API_API_RUN_H
+#include "api/api_private.h"
+
+/* One run being prepared: what the kernel wants, what was given, what the machine gets. */
+typedef struct api_run {
+    tirc_module *module;
+    const tirc_launch *launch;
+    size_t kernel; /* index in module->kernels */
+    api_code *code;
+    const lower_plan *plan;      /* scripts */
+    const tirc_argument **given; /* per parameter; NULL: not given */
+    int64_t *sizes;              /* value per parameter of kind is_size or integer scalar */
+    bool *size_known;
+    vm_launch machine;
+    vm_argument *arguments;
+    vm_buffer *buffers;
+    void **repacked;       /* per buffer: physical storage made here, or NULL */
+    uint32_t *repacked_of; /* per buffer: parameter index */
+    vm_result *result;
+    tirc_report *report;
+    double seconds;
+    tirc_status status;
+} api_run;
+
+/* Matches arguments to parameters by name (or by number), reports what is missing, unknown or given twice. */
+bool api_bind_names(api_run *run);
+/* Scripts: dtypes, ranks, extents; sizes from shapes; scalars; storage for layouts. */
+bool api_bind_script(api_run *run);
+bool api_bind_ptx(api_run *run);
+/* Grid, block and dynamic shared memory from the plan or from the caller. */
+bool api_bind_launch(api_run *run);
+/* Copies physical storage made for layouts back to the caller's arrays. */
+void api_unpack_storage(api_run *run);
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tirc run: a kernel on the CPU, with files or generated arrays as arguments, and its results compared. */
+#include "cli/cli_tensor.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const cli_option options[] = {
+    {"-D", "NAME=EXPR", "defines a free name of the script", true},
+    {"--arg", "NAME=VALUE",
+     "a .npy or .npz file, zeros, ones, arange, randn:SEED, rand:SEED, randint:LO:HI:SEED, number", true},
+    {"--out", "NAME=FILE", "writes the tensor after the run (.npy or .npz)", true},
+    {"--expect", "NAME=FILE", "compares the tensor after the run with this array", true},
+    {"--show", "NAME", "prints the tensor's first elements after the run", true},
+    {"--rtol", "X", "relative tolerance of --expect; 0 when not given", false},
+    {"--atol", "X", "absolute tolerance of --expect; 0 when not given", false},
+    {"--grid", "X[,Y[,Z]]", "CTAs, where the kernel does not say, or instead of what it says", false},
+    {"--block", "X[,Y[,Z]]", "threads of a CTA, likewise", false},
+    {"--smem", "BYTES", "dynamic shared memory, likewise", false},
+    {"--on", "vm|cuda", "where to run; vm, the CPU machine, when not given", false},
+    {"--schedule", "early|late|SEED", "order of what may happen in any order; early when not given", false},
+    {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
+    {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
+    {"--fp-contract", "on|off", "a * b + c as one rounding; on when not given", false},
+    {"--skip", "PASS,...", "leave out optimise passes", false},
+    {"--level", "LEVEL", "x86-64, x86-64-v3 or x86-64-v4 code of the machine; the best when not given",
+     false},
+    {"--stats", NULL, "what ran: CTAs, instructions, registers, shared and local memory, speed", false},
+    {NULL, NULL, NULL, false},
+};
+
+static bool read_dimensions(const cli_arguments *arguments, const char *name, uint32_t *out) {
+    const char *text = cli_value(arguments, name);
+    if (!text)
+        return true;
+    int count = 0;
+    for (const char *at = text;;) {
+        char *end;
+        unsigned long long value = strtoull(at, &end, 10);
+        if (end == at || *at == '-' || value < 1 || value > UINT32_MAX || count == 3 ||
+            (*end && *end != ',')) {
+            cli_usage("run", "`%s %s`: one to three numbers from 1 to 4294967295, with commas, are wanted",
+                      name, text);
+            return false;
+        }
+        out[count++] = (uint32_t)value;
+        if (!*end)
+            break;
+        at = end + 1;
+    }
+    for (; count < 3; ++count)
+        out[count] = 1;
+    return true;
+}
+
+static bool read_tolerance(const cli_arguments *arguments, const char *name, double *out) {
+    const char *text = cli_value(arguments, name);
+    char *end;
+    *out = 0;
+    if (!text)
+        return true;
+    *out = strtod(text, &end);
+    if (end != text && !*end && *out >= 0)
+        return true;
+    cli_usage("run", "`%s %s`: a number of at least 0 is wanted", name, text);
+    return false;
+}
+
+/* ---- progress: a line on a terminal when a run takes more than two seconds ---- */
+typedef struct progress_state {
+    double start, shown;
+    bool active;
+} progress_state;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool show_progress(void *user, uint64_t done, uint64_t total) {
+    progress_state *state = user;
+    double time = now();
+    if (time - state->start < 2 || time - state->shown < 0.2)
+        return true;
+    state->shown = time;
+    state->active = true;
+    fprintf(stderr, "\r%llu of %llu CTAs, %.0f s ", (unsigned long long)done, (unsigned long long)total,
+            time - state->start);
+    fflush(stderr);
+    return true;
+}
+
+static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
+    const char *schedule = cli_value(arguments, "--schedule"),
+               *contract = cli_value(arguments, "--fp-contract");
+    uint64_t threads = 0;
+    if (!read_dimensions(arguments, "--grid", launch->grid) ||
+        !read_dimensions(arguments, "--block", launch->block) ||
+        !cli_number(arguments, "--smem", 0, UINT32_MAX, &launch->dynamic_shared_bytes) ||
+        !cli_number(arguments, "--steps", 1, UINT64_MAX, &launch->step_limit) ||
+        !cli_number(arguments, "--threads", 1, 1024, &threads))
+        return false;
+    launch->threads = (uint32_t)threads;
+    launch->skip = cli_value(arguments, "--skip");
+    launch->level = cli_value(arguments, "--level");
+    if (contract && strcmp(contract, "on") && strcmp(contract, "off")) {
+        cli_usage("run", "`--fp-contract %s`: on or off is wanted", contract);
+        return false;
+    }
+    launch->no_contract = contract && !strcmp(contract, "off");
+    if (schedule && !strcmp(schedule, "late")) {
+        launch->schedule = TIRC_SCHEDULE_LATE;
+    } else if (schedule && strcmp(schedule, "early")) {
+        launch->schedule = TIRC_SCHEDULE_RANDOM;
+        if (!cli_number(arguments, "--schedule", 0, UINT64_MAX, &launch->seed))
+            return false;
+    }
+    return true;
+}
+
+static void print_statistics(const tirc_report *report) {
+    tirc_statistics s;
+    tirc_report_statistics(report, &s);
+    fprintf(stderr, "%llu CTAs, %llu warp instructions in %.3f ms on %u threads (%s)\n",
+            (unsigned long long)s.ctas, (unsigned long long)s.warp_instructions, 1e3 * s.seconds, s.threads,
+            s.level ? s.level : "?");
+    fprintf(stderr,
+            "registers: %u virtual, %u allocated rows; shared memory: %llu bytes static, %llu dynamic; "
+            "local: %llu bytes\n",
+            s.virtual_registers, s.allocated_rows, (unsigned long long)s.static_shared_bytes,
+            (unsigned long long)s.dynamic_shared_bytes, (unsigned long long)s.local_bytes);
+    tirc_local local;
+    for (size_t i = 0; tirc_report_local(report, i, &local); ++i)
+        fprintf(stderr, "local `%s` is in %s: %s\n", local.name,
+                local.in_registers ? "registers" : ".local memory", local.reason);
+}
+
+static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) {
+    cli_tensors tensors;
+    tirc_launch launch = {.size = sizeof launch, .print = tirc_sink_file, .print_user = stdout};
+    double rtol, atol;
+    if (!read_launch(arguments, &launch) || !read_tolerance(arguments, "--rtol", &rtol) ||
+        !read_tolerance(arguments, "--atol", &atol))
+        return TIRC_USAGE;
+    tirc_status status = cli_tensors_prepare(arguments, input, &tensors);
+    tirc_report *report = NULL;
+    if (status == TIRC_OK) {
+        progress_state state = {.start = now()};
+        if (isatty(STDERR_FILENO)) {
+            launch.progress = show_progress;
+            launch.progress_user = &state;
+        }
+        launch.kernel = tensors.kernel->name;
+        launch.arguments = tensors.arguments;
+        launch.argument_count = tensors.argument_count;
+        status = tirc_run(input->module, &launch, &report);
+        if (state.active)
+            fputs("\r\033[K", stderr);
+        fflush(stdout);
+    }
+    if (report && cli_flag(arguments, "--stats"))
+        print_statistics(report);
+    if (report && (status == TIRC_OK || status == TIRC_FINDINGS)) {
+        tirc_status results = cli_tensors_results(input, &tensors, rtol, atol);
+        if (status == TIRC_OK)
+            status = results;
+    }
+    cli_tensors_free(&tensors);
+    return status;
+}
+
+static int run(const cli_arguments *arguments) {
+    const char *on = cli_value(arguments, "--on");
+    cli_input input = {0};
+    if (on && strcmp(on, "vm") && strcmp(on, "cuda"))
+        return cli_usage("run", "`--on %s`: vm or cuda is wanted", on);
+    tirc_status status = cli_load(arguments, &input);
+    if (status == TIRC_OK && on && !strcmp(on, "cuda")) {
+        tirc_diagnostic_add(
+            input.session, true, "T0903", "--on cuda is not in this version",
+            "leave it out to run on the CPU; `tirc build --emit ptx` gives what a driver loads");
+        status = TIRC_INCOMPLETE;
+    }
+    if (status == TIRC_OK)
+        status = run_loaded(arguments, &input);
+    return cli_finish(arguments, &input, status);
+}
+
+const cli_command cli_run_command = {
+    .name = "run",
+    .words = "FILE[:ENTRY]",
+    .summary = "runs a kernel of a script, IR text or PTX file on the CPU",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = run,
+    .examples =
+        "  tirc run scale.py -D N=1024 --arg A=a.npy --out B=b.npy\n"
+        "  tirc run scale.py -D N=1024 --arg A=randn:7 --expect B=ref.npy --rtol 1e-6\n"
+        "  tirc run kernel.ptx --grid 4 --block 256 --arg 0=a.npy --arg 1=zeros@float32:1024 --show 1\n"};
