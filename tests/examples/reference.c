@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Independent results for the examples: plain C in double precision, sharing no code with tirc, its .npy
+ * writer included. `reference CASE FOLDER [NAME=VALUE]...` writes inputs and expected outputs and prints the
+ * arguments of `tirc run` that use them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *folder;
+static int define_count;
+static char **defines;
+
+static long value_of(const char *name, long otherwise) {
+    size_t size = strlen(name);
+    for (int i = 0; i < define_count; ++i)
+        if (!strncmp(defines[i], name, size) && defines[i][size] == '=')
+            return atol(defines[i] + size + 1);
+    return otherwise;
+}
+
+static void *make(size_t count, size_t size) {
+    void *data = calloc(count + 1, size);
+    if (!data)
+        exit(2);
+    return data;
+}
+
+static uint32_t random_state = 12345;
+static uint32_t random_bits(void) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return random_state >> 8;
+}
+static float random_float(void) {
+    return (float)((int)(random_bits() % 20001) - 10000) / 4096.0f;
+}
+
+/* descr "<f4" or "<i4"; shape of rank 1 or 2 (columns 0: rank 1) */
+static void save(const char *name, const char *descr, const void *data, size_t size, long rows,
+                 long columns) {
+    char path[1024], header[128];
+    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        exit(2);
+    int used = columns ? snprintf(header, sizeof header,
+                                  "{'descr': '%s', 'fortran_order': False, 'shape': (%ld, %ld), }", descr,
+                                  rows, columns)
+                       : snprintf(header, sizeof header,
+                                  "{'descr': '%s', 'fortran_order': False, 'shape': (%ld,), }", descr, rows);
+    int total = (10 + used + 1 + 63) / 64 * 64 - 10;
+    fwrite("\x93NUMPY\1\0", 1, 8, file);
+    fputc(total & 255, file);
+    fputc(total >> 8, file);
+    fprintf(file, "%s%*s\n", header, total - used - 1, "");
+    fwrite(data, size, (size_t)(rows * (columns ? columns : 1)), file);
+    fclose(file);
+}
+
+static void argument(const char *kind, const char *name) {
+    printf(" --%s %s=%s/%s.npy", kind, name, folder, name);
+}
+static void input_f(const char *name, const float *data, long rows, long columns) {
+    save(name, "<f4", data, 4, rows, columns);
+    argument("arg", name);
+}
+static void input_i(const char *name, const int32_t *data, long rows, long columns) {
+    save(name, "<i4", data, 4, rows, columns);
+    argument("arg", name);
+}
+static void expect_f(const char *name, const float *data, long rows, long columns) {
+    save(name, "<f4", data, 4, rows, columns);
+    argument("expect", name);
+}
+static void expect_i(const char *name, const int32_t *data, long rows, long columns) {
+    save(name, "<i4", data, 4, rows, columns);
+    argument("expect", name);
+}
+static float *random_floats(long count) {
+    float *data = make((size_t)count, sizeof *data);
+    for (long i = 0; i < count; ++i)
+        data[i] = random_float();
+    return data;
+}
+static int32_t *random_ints(long count, int32_t low, int32_t high) {
+    int32_t *data = make((size_t)count, sizeof *data);
+    for (long i = 0; i < count; ++i)
+        data[i] = low + (int32_t)(random_bits() % (uint32_t)(high - low));
+    return data;
+}
+
+static void scale(void) {
+    long n = value_of("N", 1024);
+    float *a = random_floats(n), *b = make((size_t)n, 4);
+    for (long i = 0; i < n; ++i)
+        b[i] = (float)((double)a[i] * 2 + 1);
+    input_f("A", a, n, 0);
+    expect_f("B", b, n, 0);
+}
+
+static void transpose(void) {
+    long m = value_of("M", 1024), n = value_of("N", 1024);
+    float *a = random_floats(m * n), *b = make((size_t)(m * n), 4);
+    for (long i = 0; i < m; ++i)
+        for (long j = 0; j < n; ++j)
+            b[j * m + i] = a[i * n + j];
+    input_f("A", a, m, n);
+    expect_f("B", b, n, m);
+}
+
+static void rmsnorm(void) {
+    long rows = value_of("ROWS", 64), columns = value_of("COLS", 1024);
+    float *x = random_floats(rows * columns), *w = random_floats(columns),
+          *y = make((size_t)(rows * columns), 4);
+    for (long r = 0; r < rows; ++r) {
+        double sum = 0;
+        for (long c = 0; c < columns; ++c)
+            sum += (double)x[r * columns + c] * x[r * columns + c];
+        double scale = 1 / sqrt(sum / (double)columns + 1e-5);
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = (float)(x[r * columns + c] * scale * w[c]);
+    }
+    input_f("X", x, rows, columns);
+    input_f("W", w, columns, 0);
+    expect_f("Y", y, rows, columns);
+    printf(" --rtol 1e-5 --atol 1e-6");
+}
+
+static void layernorm(void) {
+    long rows = value_of("ROWS", 64), columns = value_of("COLS", 1024);
+    float *x = random_floats(rows * columns), *w = random_floats(columns), *b = random_floats(columns);
+    float *y = make((size_t)(rows * columns), 4);
+    for (long r = 0; r < rows; ++r) {
+        double sum = 0, squares = 0;
+        for (long c = 0; c < columns; ++c)
+            sum += x[r * columns + c];
+        double mean = sum / (double)columns;
+        for (long c = 0; c < columns; ++c)
+            squares += (x[r * columns + c] - mean) * (x[r * columns + c] - mean);
+        double scale = 1 / sqrt(squares / (double)columns + 1e-5);
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = (float)((x[r * columns + c] - mean) * scale * w[c] + b[c]);
+    }
+    input_f("X", x, rows, columns);
+    input_f("W", w, columns, 0);
+    input_f("B", b, columns, 0);
+    expect_f("Y", y, rows, columns);
+    printf(" --rtol 2e-5 --atol 5e-6");
+}
+
+static void softmax(void) {
+    long rows = value_of("ROWS", 64), columns = value_of("COLS", 256);
+    float *x = random_floats(rows * columns), *y = make((size_t)(rows * columns), 4);
+    for (long r = 0; r < rows; ++r) {
+        double largest = -INFINITY, sum = 0;
+        for (long c = 0; c < columns; ++c)
+            largest = fmax(largest, x[r * columns + c]);
+        for (long c = 0; c < columns; ++c)
+            sum += exp(x[r * columns + c] - largest);
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = (float)(exp(x[r * columns + c] - largest) / sum);
+    }
+    input_f("X", x, rows, columns);
+    expect_f("Y", y, rows, columns);
+    printf(" --rtol 1e-5 --atol 1e-9");
+}
+
+static void gemm(void) {
+    long m = value_of("M", 256), n = value_of("N", 256), k = value_of("K", 256);
+    float *a = random_floats(m * k), *b = random_floats(k * n), *c = make((size_t)(m * n), 4);
+    for (long i = 0; i < m; ++i)
+        for (long j = 0; j < n; ++j) {
+            double sum = 0;
+            for (long l = 0; l < k; ++l)
+                sum += (double)a[i * k + l] * b[l * n + j];
+            c[i * n + j] = (float)sum;
+        }
+    input_f("A", a, m, k);
+    input_f("B", b, k, n);
+    expect_f("C", c, m, n);
+    /* K roundings of sums below K * 6: the bound of a serial sum, K^2 * 6 * 2^-24, is far from reached */
+    printf(" --rtol 1e-5 --atol %g", 1e-6 * (double)k);
+}
+
+static void histogram(void) {
+    long n = value_of("N", 65536);
+    int32_t *x = random_ints(n, -2, 258), *h = make(256, 4);
+    for (long i = 0; i < n; ++i)
+        if (x[i] >= 0 && x[i] < 256)
+            ++h[x[i]];
+    input_i("X", x, n, 0);
+    expect_i("H", h, 256, 0);
+}
+
+static void scan(void) {
+    long rows = value_of("ROWS", 16), columns = value_of("COLS", 1000);
+    int32_t *x = random_ints(rows * columns, -1000, 1000), *y = make((size_t)(rows * columns), 4);
+    for (long r = 0; r < rows; ++r) {
+        int32_t sum = 0;
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = sum += x[r * columns + c];
+    }
+    input_i("X", x, rows, columns);
+    expect_i("Y", y, rows, columns);
+}
+
+static void add_one(void) {
+    float *a = random_floats(32), *b = make(32, 4);
+    for (int i = 0; i < 32; ++i)
+        b[i] = a[i] + 1;
+    input_f("A", a, 4, 8);
+    expect_f("B", b, 4, 8);
+}
+
+static void reverse(void) {
+    long n = value_of("N", 128);
+    float *a = random_floats(n), *b = make((size_t)n, 4);
+    for (long i = 0; i < n; ++i)
+        b[i] = a[n - 1 - i];
+    input_f("A", a, n, 0);
+    expect_f("B", b, n, 0);
+}
+
+static void pair(void) {
+    long n = value_of("N", 128);
+    float *a = random_floats(n), *b = random_floats(n), *c = make((size_t)n, 4);
+    for (long i = 0; i < n; ++i)
+        c[i] = a[n - 1 - i] + b[i];
+    input_f("A", a, n, 0);
+    input_f("B", b, n, 0);
+    expect_f("C", c, n, 0);
+}
+
+static void collatz(void) {
+    long n = value_of("N", 1024);
+    int32_t *a = random_ints(n, 1, 100000), *b = make((size_t)n, 4);
+    for (long i = 0; i < n; ++i)
+        for (int64_t v = a[i]; v > 1; v = v % 2 ? v * 3 + 1 : v / 2)
+            ++b[i];
+    input_i("A", a, n, 0);
+    expect_i("B", b, n, 0);
+}
+
+static void rows(void) {
+    float *a = random_floats(256), *b = make(64, 4);
+    for (int i = 0; i < 64; ++i)
+        b[i] = a[i * 4] + a[i * 4 + 3];
+    input_f("A", a, 256, 0);
+    expect_f("B", b, 64, 0);
+}
+
+static void columns(void) {
+    float *a = random_floats(32), *b = make(32, 4);
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 8; ++j)
+            b[i * 8 + j] = a[j * 4 + i];
+    input_f("A", a, 8, 4);
+    expect_f("B", b, 4, 8);
+}
+
+static void wide(void) {
+    float *a = random_floats(512);
+    input_f("A", a, 512, 0);
+    expect_f("B", a, 512, 0);
+}
+
+static void bits(void) {
+    float *a = random_floats(64);
+    input_f("A", a, 64, 0);
+    save("B", "<u4", a, 4, 64, 0);
+    argument("expect", "B");
+}
+
+int main(int count, char **words) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"scale", scale},
+                 {"transpose", transpose},
+                 {"rmsnorm", rmsnorm},
+                 {"layernorm", layernorm},
+                 {"softmax", softmax},
+                 {"gemm", gemm},
+                 {"histogram", histogram},
+                 {"scan", scan},
+                 {"row_major", add_one},
+                 {"column_major", add_one},
+                 {"shifted", add_one},
+                 {"row_stride_16", add_one},
+                 {"reverse", reverse},
+                 {"pair", pair},
+                 {"collatz", collatz},
+                 {"rows", rows},
+                 {"columns", columns},
+                 {"wide", wide},
+                 {"bits", bits}};
+    if (count < 3)
+        return 2;
+    folder = words[2];
+    define_count = count - 3;
+    defines = words + 3;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        if (!strcmp(cases[i].name, words[1])) {
+            cases[i].run();
+            putchar('\n');
+            return 0;
+        }
+    return 2;
+}
