@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Test tools: tests/tool/NAME.c. The ones listed here use the public header only; others have their own rules.
+$(BUILD)/tool/differential: tests/tool/differential.c $(BUILD)/libtirc.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
+unit: $(BUILD)/tool/differential
