@@ -219,7 +219,7 @@ static void bench_machine(bool has_opencl) {
 }
 
 /* A cold process; median seconds, and the largest resident size in *bytes. */
-static double process_time(char *const *words, int rounds, long *bytes) {
+static double process_time(const char *const *words, int rounds, long *bytes) {
     double times[64];
     *bytes = 0;
     for (int round = -1; round < rounds; ++round) {
@@ -229,7 +229,7 @@ static double process_time(char *const *words, int rounds, long *bytes) {
             int null = open("/dev/null", O_WRONLY);
             dup2(null, 1);
             dup2(null, 2);
-            execvp(words[0], words);
+            execvp(words[0], (char *const *)(uintptr_t)words);
             _exit(127);
         }
         int status;
@@ -251,9 +251,8 @@ static void bench_build(const char *tirc, const char *nvcc) {
     if (file < 0)
         return;
     close(file);
-    char *build[] = {
-        (char *)(uintptr_t)tirc, "build", "examples/shared.py:reverse", "--emit", "cuda", "-o", cuda, NULL};
-    char *compile[] = {(char *)(uintptr_t)nvcc, "-ptx", "-arch=sm_90a", cuda, "-o", "/dev/null", NULL};
+    const char *build[] = {tirc, "build", "examples/shared.py:reverse", "--emit", "cuda", "-o", cuda, NULL};
+    const char *compile[] = {nvcc, "-ptx", "-arch=sm_90a", cuda, "-o", "/dev/null", NULL};
     double ours = process_time(build, 21, &bytes),
            theirs = *nvcc ? process_time(compile, 5, &nvcc_bytes) : NAN;
     printf("\nscript to CUDA, cold process: %.2f ms, %.1f MB; nvcc -ptx on its output %.0f ms: %.0f times "
