@@ -4,3 +4,7 @@ $(BUILD)/tool/differential: tests/tool/differential.c $(BUILD)/libtirc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
 unit: $(BUILD)/tool/differential
+$(BUILD)/tool/cuda_compare: tests/tool/cuda_compare.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^
+unit: $(BUILD)/tool/cuda_compare
