@@ -344,9 +344,7 @@ static void parse_declaration(parser *p, program *out) {
             qualifiers = text_of("%s align(%s)", qualifiers, skip_parentheses(p));
             continue;
         }
-        if (peek(p, 0)->kind == 'a' && !is_type_word(peek(p, 0)->text) &&
-            strcmp(peek(p, 0)->text, "__shared__") && strcmp(peek(p, 0)->text, "extern") &&
-            (strchr("[=;,", next->kind) && next->kind))
+        if (*type && peek(p, 0)->kind == 'a' && next->kind && strchr("[=;,", next->kind))
             break;
         char *word = p->tokens.list[p->at++].text;
         if (!strcmp(word, "__shared__") || !strcmp(word, "extern"))
