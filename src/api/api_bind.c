@@ -2,6 +2,7 @@
  * Arguments by name to kernel parameters: dtypes, ranks, extents, sizes, scalars, and physical storage for
  * tensors whose layout is not dense. Every mismatch of a call is reported in one run. */
 #include "api/api_run.h"
+#include "num/num.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -227,5 +227,5 @@ const char *tirc_pass_at(size_t index, const char **summary) {
 }
 
 const char *tirc_level(void) {
-    return vm_level();
+    return vm_level_name();
 }

@@ -32,3 +32,8 @@ const vm_level *vm_level_choose(const char *name) {
             return levels[i];
     return NULL;
 }
+
+const char *vm_level_name(void) {
+    const vm_level *level = vm_level_choose(NULL);
+    return level != NULL ? level->name : vm_level_choose("")->name;
+}
