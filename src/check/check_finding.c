@@ -183,7 +183,9 @@ static void location_note(base_diagnostics *list, base_diagnostic *diagnostic, c
     if (!instruction->loc_line || instruction->loc_file >= module->files.count)
         return;
     const char *name = module->files.items[instruction->loc_file];
-    if (name)
+    base_place here = base_span_place(base_diagnostics_sources(list), instruction->span);
+    bool same = name && here.name && !strcmp(here.name, name) && here.line == instruction->loc_line;
+    if (name && !same)
         base_note(list, diagnostic, BASE_NO_SPAN, "compiled from %s:%u:%u", name, instruction->loc_line,
                   instruction->loc_column);
 }

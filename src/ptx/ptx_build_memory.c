@@ -33,20 +33,10 @@ static ptx_build_class class_of_space(ptx_space space) {
 
 /* ---- storage ---- */
 
+/* As the CUDA writer and the plan count it: up to the highest address that the layout maps. */
 static uint64_t allocation_bytes(ptx_builder *b, const ir_tensor *tensor) {
-    uint64_t elements = 1;
-    for (uint32_t i = 0; i < tensor->type.rank; i++) {
-        int64_t extent;
-        if (!ir_is_int(tensor->type.shape[i], &extent) || extent < 0 ||
-            __builtin_mul_overflow(elements, (uint64_t)extent, &elements)) {
-            ptx_build_error(b, "T0654", "storage of %s needs a constant shape", tensor->name);
-            return 0;
-        }
-    }
-    uint64_t bytes;
-    unsigned lanes = tensor->type.lanes ? tensor->type.lanes : 1;
-    if (__builtin_mul_overflow(elements, (uint64_t)num_dtype_bytes(tensor->type.dtype) * lanes, &bytes) ||
-        bytes > INT32_MAX) {
+    uint64_t bytes = lower_tensor_bytes(tensor);
+    if (bytes > INT32_MAX) {
         ptx_build_error(b, "T0654", "storage of %s is larger than 2 GiB", tensor->name);
         return 0;
     }
