@@ -184,6 +184,8 @@ static void queries(generator *g, const geometry *s) {
         declare_let(g, (value){"T.cuda.lane_id()", I32, {0, 31}, false});
         break;
     case 1:
+        if (g->block % 32 != 0) /* a warp number needs whole warps */
+            break;
         declare_let(g, (value){"T.cuda.warp_id()", I32, {0, (g->block + 31) / 32 - 1}, false});
         break;
     case 2:

@@ -86,11 +86,10 @@ void line(generator *g, const char *pattern, ...) {
 /* Mostly plain names; some that mean something in C++ or CUDA and must not reach the output as they are. */
 const char *fresh_name(generator *g) {
     static const char *const traps[] = {
-        "half",   "auto",     "register", "double",   "signed",      "threadIdx", "main",
-        "NULL",   "warpSize", "true",     "xor",      "new",         "this",      "unsigned",
-        "float4", "printf",   "bitand",   "operator", "fminf",       "A_ptr",     "uint",
-        "short",  "const",    "sizeof",   "__x",      "tirc_shl",    "asm",       "union",
-        "uchar4", "expf",     "volatile", "static",   "make_float2", "namespace"};
+        "half",   "auto", "register", "double", "signed",      "threadIdx", "main",     "NULL",   "warpSize",
+        "true",   "xor",  "new",      "this",   "unsigned",    "float4",    "printf",   "bitand", "operator",
+        "fminf",  "uint", "short",    "const",  "sizeof",      "__x",       "tirc_shl", "asm",    "union",
+        "uchar4", "expf", "volatile", "static", "make_float2", "namespace"};
     int number = g->next_name++;
     if (number < (int)(sizeof traps / sizeof traps[0]) && chance(g, 12))
         return traps[number];
