@@ -36,8 +36,11 @@ static bool still_fails(reducer *r, const char *text) {
             !check_kernel(&r->quick, &kernel, session, ptx, &now, &runs) && !strcmp(now.road, r->found->road);
     r->settings->number = r->quick.number;
     tirc_session_destroy(session);
-    /* another message on the same road is another failure, as far as refusals go */
-    if (fails && strncmp(now.what, r->found->what, 4) != 0)
+    /* another message on the same road is another failure */
+    const char *code = strstr(r->found->what, "[T");
+    char wanted[8];
+    snprintf(wanted, sizeof wanted, "%.7s", code ? code : "");
+    if (fails && (strncmp(now.what, r->found->what, 4) != 0 || !strstr(now.what, wanted)))
         fails = false;
     return fails;
 }
