@@ -79,6 +79,11 @@ static void note_expression(void *user, const ir_expr **e) {
         effects->writes = true;
 }
 
+/* Tensors stand beside variables in the map of what is defined: from the other end of the numbers. */
+static uint64_t tensor_key(const ir_tensor *tensor) {
+    return ~(uint64_t)tensor->id;
+}
+
 static void note_statement(void *user, ir_stmt *s) {
     lower_effects *effects = user;
     if (s->kind == IR_STMT_LET)
@@ -87,6 +92,8 @@ static void note_statement(void *user, ir_stmt *s) {
         base_map_set(effects->defined, (uint64_t)s->as.loop.var->id + 1, s);
     else if (s->kind == IR_STMT_ASSIGN)
         base_map_set(effects->assigned, (uint64_t)s->as.assign.var->id + 1, s);
+    else if (s->kind == IR_STMT_ALLOCATE)
+        base_map_set(effects->defined, tensor_key(s->as.allocate.tensor), s);
     else if (s->kind == IR_STMT_POINTER_STORE)
         effects->writes = true;
     ir_stmt_expressions(s, note_expression, effects);
@@ -106,6 +113,8 @@ static void visit_invariance(void *user, const ir_expr *e) {
     bool same = true;
     if (e->op == IR_VAR)
         same = !base_map_get(v->effects->defined, (uint64_t)e->at.var->id + 1);
+    else if (e->op == IR_DATA)
+        same = !base_map_get(v->effects->defined, tensor_key(e->at.tensor));
     else if (e->op == IR_REGISTER)
         same = !base_map_get(v->effects->assigned, (uint64_t)e->at.var->id + 1);
     else if (own_traits(e) & (LOWER_READS_MEMORY | LOWER_EFFECT))

@@ -25,7 +25,7 @@ unsigned lower_depth_of(lower_traits *traits, const ir_expr *e); /* operations o
 
 /* What a statement (with everything below) defines and does. */
 typedef struct lower_effects {
-    base_map *defined;  /* ir_var id + 1 of LETs and loops */
+    base_map *defined;  /* ir_var id + 1 of LETs and loops; allocations too */
     base_map *assigned; /* ir_var id + 1 of registers */
     bool writes;        /* memory, or anything with an effect */
 } lower_effects;

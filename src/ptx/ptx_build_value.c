@@ -287,6 +287,15 @@ static bool is_comparison(ir_op op) {
     return op == IR_EQ || op == IR_NE || op == IR_LT || op == IR_LE || op == IR_GT || op == IR_GE;
 }
 
+/* No sign bit as an int32 or int64 would have one: unsigned values only below half of their range. */
+static bool has_no_top_bit(ptx_builder *b, const ir_expr *e) {
+    arith_range range = arith_bounds(b->facts, e);
+    if (num_dtype_class((num_dtype)e->type.dtype) == NUM_SIGNED)
+        return arith_is_non_negative(b->facts, e);
+    unsigned bits = num_dtype_bits((num_dtype)e->type.dtype);
+    return bits < 32 || (range.known && range.high <= (bits == 32 ? INT32_MAX : INT64_MAX));
+}
+
 static ptx_operand one_lane(ptx_builder *b, const ir_expr *e, const ptx_operand *args) {
     ir_type type = ir_type_scalar(e->args[0]->type);
     switch (e->op) {
@@ -298,7 +307,7 @@ static ptx_operand one_lane(ptx_builder *b, const ir_expr *e, const ptx_operand 
     case IR_FLOORMOD:
     case IR_TRUNCDIV:
     case IR_TRUNCMOD:
-        return ptx_build_divide(b, e->op, type, args[0], args[1], arith_is_non_negative(b->facts, e->args[0]),
+        return ptx_build_divide(b, e->op, type, args[0], args[1], has_no_top_bit(b, e->args[0]),
                                 arith_is_positive(b->facts, e->args[1]));
     default:
         break;

@@ -370,8 +370,8 @@ static bool all_roads(const settings *options, run_state *s, tirc_session *sessi
     return !ptx || !strcmp(s->kernel->kind, "wraps") || run_and_compare(s, session, ptx, &nvcc, true);
 }
 
-bool check_kernel(const settings *options, const kernel_text *kernel, tirc_session *session,
-                  tirc_module *ptx, failure *out, unsigned *runs) {
+bool check_kernel(const settings *options, const kernel_text *kernel, tirc_session *session, tirc_module *ptx,
+                  failure *out, unsigned *runs) {
     run_state s = {.kernel = kernel, .session = tirc_session_create(NULL), .failure = out, .runs = runs};
     bool good = s.session && all_roads(options, &s, session, ptx);
     for (size_t i = 0; i < MOST; i++) {

@@ -168,6 +168,24 @@ static void guarded_division_stays(void **state) {
     assert_true(division > guard);
 }
 
+/* An address inside storage that the loop itself makes has no meaning before it. */
+static void own_storage_stays_inside(void **state) {
+    static const char *const bodies[] = {
+        "    for i in serial(n):\n        alloc D: float32[4] local\n        D[n & 3] = A[i]\n"
+        "        A[i] = D[i & 3]\n",
+        "    alloc w: int32[1] local\n    w[0] = n\n    while w[0] > 0:\n        w[0] = w[0] - 1\n"
+        "        alloc D: float32[8] local\n        D[n & 7] = A[w[0]]\n        A[0] = D[n & 7] + D[w[0] & "
+        "7]\n"};
+    for (size_t i = 0; i < 2; i++) {
+        base_builder out;
+        lower_text(*state, base_arena_format(*state, HEAD "%s", bodies[i]), &out);
+        const char *made = strstr(out.data, "alloc D"), *used = strstr(out.data, "D.data");
+        assert_non_null(made);
+        assert_non_null(used);
+        assert_true(made < used);
+    }
+}
+
 /* Addresses advance, the invariant part stands before the loop, and the origin still names the script's
  * index. */
 static void loop_body_is_bare(void **state) {
@@ -203,7 +221,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(neighbours_load_together), UNIT_WITH_ARENA(locals_are_placed),
         UNIT_WITH_ARENA(outside_stays_in_memory),  UNIT_WITH_ARENA(guarded_division_stays),
-        UNIT_WITH_ARENA(loop_body_is_bare),        cmocka_unit_test(passes_keep_meaning),
+        UNIT_WITH_ARENA(own_storage_stays_inside), UNIT_WITH_ARENA(loop_body_is_bare),
+        cmocka_unit_test(passes_keep_meaning),
     };
     return cmocka_run_group_tests_name("lower_optimise", tests, NULL, NULL);
 }
