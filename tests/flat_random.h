@@ -211,7 +211,9 @@ static inline void put_float(generator *g, unsigned depth) {
 static inline void put_block(generator *g, unsigned statements);
 
 static inline void put_simple(generator *g) {
-    unsigned choice = pick(g, 12);
+    unsigned choice = pick(g, 13) % 12;
+    if (pick(g, 6) == 0)
+        choice = 9 + pick(g, 2);
     line(g);
     if (choice < 3) {
         put_load(g, choice == 0 ? "A" : choice == 1 ? "B" : "S");
@@ -248,7 +250,10 @@ static inline void put_simple(generator *g) {
         put_int(g, 3);
     } else if (choice == 10 && g->let_count < 24) {
         base_builder_format(g->out, "let t%u: int32 = ", g->names);
-        put_int(g, 3);
+        if (pick(g, 3))
+            put_int(g, 3);
+        else
+            put(g, "w"); /* a copy that the next assignment must not change */
         snprintf(g->lets[g->let_count++], sizeof g->lets[0], "t%u", g->names++);
     } else {
         put(g, "atomic_add(&A[");

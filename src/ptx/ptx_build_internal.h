@@ -73,6 +73,7 @@ typedef struct ptx_builder {
     bool end_used;
     base_span span;
     unsigned depth;
+    ptx_operand *zeros; /* lanes to go on with after an error */
     bool failed;
     ptx_variable *printf_argument[2], *printf_result, *printf_values; /* made at the first printf */
     ptx_function *vprintf;

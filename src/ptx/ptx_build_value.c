@@ -5,7 +5,7 @@
 #include "num/num.h"
 #include <string.h>
 
-enum { MAXIMUM_DEPTH = 1500, MAXIMUM_LANES = 64 };
+enum { MAXIMUM_DEPTH = 600, MOST_LANES = 65536 };
 
 static const ptx_operand *keep(ptx_builder *b, ptx_operand operand) {
     return base_arena_copy(b->arena, &operand, sizeof(operand));
@@ -54,10 +54,12 @@ bool ptx_build_is_mutable(const ptx_builder *b, ptx_operand operand) {
 }
 
 const ptx_operand *ptx_build_zero(ptx_builder *b) {
-    ptx_operand *zero = BASE_NEW_ARRAY(b->arena, ptx_operand, MAXIMUM_LANES);
-    for (unsigned i = 0; i < MAXIMUM_LANES; i++)
-        zero[i] = ptx_build_int(0);
-    return zero;
+    if (!b->zeros) {
+        b->zeros = BASE_NEW_ARRAY(b->arena, ptx_operand, MOST_LANES);
+        for (unsigned i = 0; i < MOST_LANES; i++)
+            b->zeros[i] = ptx_build_int(0);
+    }
+    return b->zeros;
 }
 
 /* ---- leaves ---- */
@@ -344,14 +346,10 @@ static const ptx_operand *elementwise(ptx_builder *b, const ir_expr *e, const pt
 
 static const ptx_operand *vector(ptx_builder *b, const ir_expr *e) {
     unsigned lanes = lanes_of(e);
-    if (lanes > MAXIMUM_LANES) {
-        ptx_build_error(b, "T0651", "a vector of %u lanes: at most %d are supported", lanes, MAXIMUM_LANES);
-        lanes = MAXIMUM_LANES;
-    }
     ptx_operand *to = BASE_NEW_ARRAY(b->arena, ptx_operand, lanes);
     if (e->op == IR_VECTOR) {
-        for (unsigned i = 0; i < lanes && i < e->count; i++)
-            to[i] = ptx_build_scalar(b, e->args[i]);
+        for (unsigned i = 0; i < lanes; i++)
+            to[i] = i < e->count ? ptx_build_scalar(b, e->args[i]) : ptx_build_int(0);
         return to;
     }
     to[0] = ptx_build_scalar(b, e->args[0]);
