@@ -5,7 +5,7 @@
 #include "vm/vm_internal.h"
 
 enum {
-    STALL_ROUNDS = 64,        /* idle rounds after which other CTAs get their turn */
+    STALL_ROUNDS = 2,        /* idle rounds after which other CTAs get their turn */
     DEADLOCK_ROUNDS = 1 << 14 /* idle rounds of a CTA that nobody else can wake */
 };
 
