@@ -97,6 +97,8 @@ static void lay_out(allocator *a) {
     const vm_graph *g = a->graph;
     vm_decoder *d = a->d;
     vm_op join = {.code = VM_CODE_JOIN, .d = NONE, .a = NONE, .b = NONE, .c = NONE};
+    vm_op group = join;
+    group.code = VM_CODE_LOAD_GROUP;
     a->block_begin = BASE_NEW_ARRAY(a->arena, uint32_t, g->order_count);
     a->block_end = BASE_NEW_ARRAY(a->arena, uint32_t, g->order_count);
     a->op_of_block = BASE_NEW_ARRAY(a->arena, uint32_t, g->count);
@@ -110,6 +112,10 @@ static void lay_out(allocator *a) {
         for (uint32_t k = block->begin; k < block->end; k++) {
             const vm_op *op = &d->ops.items[k];
             uint32_t instruction = d->instruction_of.items[k];
+            if (d->group[k]) {
+                group.sub = d->group[k];
+                push(a, &group, instruction);
+            }
             if (k + 1 == block->end) {
                 push_end(a, block, i, op, instruction);
             } else if (!(op->code == VM_CODE_UNGUARD && op->sub == VM_DROPPED)) {

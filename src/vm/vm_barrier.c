@@ -33,6 +33,7 @@ static void release(vm_cta *cta, unsigned number) {
     }
     memset(barrier->pending, 0, cta->warp_count * sizeof *barrier->pending);
     barrier->active = false;
+    cta->open_barriers &= ~(1u << number);
     barrier->arrived = barrier->contributed = barrier->expected = barrier->accumulated = 0;
     cta->writes++;
 }
@@ -51,9 +52,8 @@ static void advance(vm_cta *cta, unsigned number, uint32_t warp_index) {
 }
 
 void vm_barrier_exit(vm_warp *warp) {
-    for (unsigned number = 0; number < VM_BARRIERS; number++)
-        if (warp->cta->barriers[number].active)
-            advance(warp->cta, number, warp->index);
+    for (uint32_t open = warp->cta->open_barriers; open; open &= open - 1)
+        advance(warp->cta, (unsigned)__builtin_ctz(open), warp->index);
 }
 
 static void mismatch(vm_warp *warp, uint32_t pc, uint32_t mask, uint64_t had, uint64_t wanted) {
@@ -121,6 +121,7 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     bool first = !barrier->active;
     if (first) {
         barrier->active = true;
+        cta->open_barriers |= 1u << number;
         barrier->expected = expected;
         barrier->first_pc = pc;
     } else if (barrier->expected != expected) {

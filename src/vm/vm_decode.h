@@ -20,10 +20,11 @@ typedef struct vm_decoder {
     uint32_t *first_op;           /* per instruction, and one for the end */
     base_map *frame_of;           /* ptx_variable of the function to its frame offset + 1 */
     vm_graph *graph;              /* after vm_optimise */
-    uint32_t *alias;              /* per register, after vm_optimise: what stands for it, or NONE */
-    uint32_t carry;               /* virtual register of CC.CF; NONE until used */
-    bool failed;                  /* the instruction is not supported */
-    bool poll;                    /* give others a turn after this instruction */
+    uint8_t *group;  /* per operation: loads that vm_merge.c put side by side from here on; 0: none */
+    uint32_t *alias; /* per register, after vm_optimise: what stands for it, or NONE */
+    uint32_t carry;  /* virtual register of CC.CF; NONE until used */
+    bool failed;     /* the instruction is not supported */
+    bool poll;       /* give others a turn after this instruction */
     uint32_t poll_pc;
 } vm_decoder;
 
@@ -94,7 +95,8 @@ typedef struct vm_operands { /* the references of one operation */
 } vm_operands;
 void vm_operands_of(vm_decoder *d, vm_op *op, vm_operands *out);
 void vm_optimise(vm_decoder *d);
-void vm_allocate(vm_decoder *d); /* orders blocks, gives rows, appends to the program */
+void vm_merge(vm_decoder *d, const bool *single); /* vm_merge.c: adjacent loads side by side */
+void vm_allocate(vm_decoder *d);                  /* orders blocks, gives rows, appends to the program */
 
 /* vm_layout.c */
 const vm_program_variable *vm_layout_variable(const vm_program *program, const ptx_variable *variable);

@@ -399,4 +399,5 @@ void vm_optimise(vm_decoder *d) {
     fuse_addresses(&o);
     drop_unused(&o);
     d->alias = o.alias;
+    vm_merge(d, o.single);
 }

@@ -5,7 +5,7 @@
 #include "vm/vm_internal.h"
 
 enum {
-    STALL_ROUNDS = 2,        /* idle rounds after which other CTAs get their turn */
+    STALL_ROUNDS = 2,         /* idle rounds after which other CTAs get their turn */
     DEADLOCK_ROUNDS = 1 << 14 /* idle rounds of a CTA that nobody else can wake */
 };
 
@@ -71,12 +71,13 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
             cta->rows[i][lane] = cta->id[i];
     if (cta->shared_bytes > VM_SHARED_RESERVED)
         memset(cta->shared, 0, cta->shared_bytes);
-    for (unsigned i = 0; i < VM_BARRIERS; i++) {
+    for (unsigned i = 0; cta->open_barriers && i < VM_BARRIERS; i++) {
         uint32_t *pending = cta->barriers[i].pending;
         memset(pending, 0, cta->warp_count * sizeof *pending);
         memset(&cta->barriers[i], 0, sizeof cta->barriers[i]);
         cta->barriers[i].pending = pending;
     }
+    cta->open_barriers = 0;
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->status = VM_COMPLETE;

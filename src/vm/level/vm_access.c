@@ -33,9 +33,10 @@ typedef int8_t s8;
 typedef uint16_t u16;
 typedef int16_t s16;
 GATHER(u8, u32)
-GATHER(s8, s32) GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64)
-    GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32)
-        STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
+GATHER(s8, s32)
+GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64) GATHER(s16, s64)
+    GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32) STREAM(s8, s32)
+        STREAM(u16, u32) STREAM(s16, s32)
 
             static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host,
                                const u32 *offset) {
@@ -238,7 +239,7 @@ static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m,
         }
     }
 }
-static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, bool store,
+static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 align, bool store,
                      access_place *place, bool *contiguous) {
     _Alignas(64) u64 address[VM_LANES];
     addresses(w, op, mask, m, address);
@@ -258,7 +259,7 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
             unaligned |= x;
         }
     }
-    if (unaligned & (bytes - 1) || high - low > UINT32_MAX - 64)
+    if (unaligned & (align - 1) || high - low > UINT32_MAX - 64)
         return false;
     vm_space space = VM_ACCESS_SPACE(op->sub);
     vm_cta *cta = w->cta;
@@ -368,6 +369,87 @@ placed:;
     return true;
 }
 
+/* ---- short ways for whole warps ---- */
+/* Every address of a row, plus add, is a multiple of align and at most limit? */
+static inline bool inside(const u32 *a, u32 add, u32 align, u32 limit) {
+#if VM_LEVEL == 4
+    __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(a + 16), most = _mm512_set1_epi32((int)limit);
+    __m512i low = _mm512_set1_epi32((int)(align - 1)), more = _mm512_set1_epi32((int)add);
+    u32 bad =
+        (u32)_mm512_cmpgt_epu32_mask(x, most) | _mm512_cmpgt_epu32_mask(y, most) |
+        _mm512_test_epi32_mask(_mm512_or_si512(_mm512_add_epi32(x, more), _mm512_add_epi32(y, more)), low);
+    return bad == 0;
+#else
+    u32 bad = 0;
+    VM_LOOP {
+        bad |= (u32)(a[l] > limit) | ((a[l] + add) & (align - 1));
+    }
+    return bad == 0;
+#endif
+}
+/* Shared memory by 32-bit addresses: host is set so that the row itself holds the offsets. */
+static inline const u32 *shared_row(const vm_warp *w, const vm_op *op, u32 bytes, u32 align, uint8_t **host) {
+    const u32 *a = vm_operand(w, op->a);
+    u32 size = w->cta->shared_bytes, add = (u32)op->imm;
+    if ((op->sub & (7 | VM_ACCESS_FORM_MASK)) != (VM_SHARED | VM_ADDRESS_32 << VM_ACCESS_FORM_SHIFT) ||
+        bytes > size || add > size - bytes || !inside(a, add, align, size - bytes - add))
+        return NULL;
+    *host = w->cta->shared + add;
+    return a;
+}
+/* Elements of the lanes side by side behind a base that is the same for all lanes: their place in global
+ * memory. */
+static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, bool store) {
+    const u32 same = VM_GLOBAL | VM_ADDRESS_INDEXED << VM_ACCESS_FORM_SHIFT;
+    if ((op->sub & (7 | VM_ACCESS_FORM_MASK)) != same || (op->a & 3) != VM_REF_POOL ||
+        1u << (op->c >> 1) != bytes)
+        return NULL;
+    const u32 *b = vm_operand(w, op->b);
+    u32 first = b[0], different = 0;
+    VM_LOOP {
+        different |= (b[l] - l) ^ first;
+    }
+    bool sign = op->c & 1;
+    if (different || (sign ? (s32)b[31] < (s32)first : b[31] < first))
+        return NULL;
+    u64 address =
+        *(const u64 *)vm_operand(w, op->a) + ((sign ? (u64)(s64)(s32)first : first) * bytes) + op->imm;
+    const vm_allocation *allocation = w->cta->last;
+    if (allocation == NULL || address < allocation->begin || address >= allocation->end) {
+        allocation = vm_memory_find(w->cta->run, address);
+        if (allocation == NULL)
+            return NULL;
+        w->cta->last = allocation;
+    }
+    if (allocation->end - address < VM_LANES * (u64)bytes || address & (bytes - 1) ||
+        (store && allocation->read_only))
+        return NULL;
+    return allocation->host + (address - allocation->begin);
+}
+
+/* Loads of adjacent 32-bit elements that vm_merge.c put side by side: op[0] .. op[count - 1]. */
+bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count) {
+    access_place place;
+    bool contiguous;
+    const u32 *offset = shared_row(w, op, 4 * count, 4, &place.host);
+    if (offset == NULL) {
+        if (!place_64(w, op, VM_ALL_LANES, NULL, 4 * count, 4, false, &place, &contiguous))
+            return false;
+        offset = place.offset;
+    }
+    if (count == 4) {
+        gather_quad(vm_operand(w, op[0].d), vm_operand(w, op[1].d), vm_operand(w, op[2].d),
+                    vm_operand(w, op[3].d), place.host, offset);
+        return true;
+    }
+    u32 *d0 = vm_operand(w, op[0].d), *d1 = vm_operand(w, op[1].d);
+    for (unsigned l = 0; l < VM_LANES; l++) {
+        memcpy(d0 + l, place.host + offset[l], 4);
+        memcpy(d1 + l, place.host + offset[l] + 4, 4);
+    }
+    return true;
+}
+
 /* ---- the two entries ---- */
 static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool store, access_place *place,
                        bool *contiguous) {
@@ -385,7 +467,7 @@ static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool
         *contiguous = different == 0;
         return true;
     }
-    return place_64(w, op, mask, m, bytes, store, place, contiguous);
+    return place_64(w, op, mask, m, bytes, bytes, store, place, contiguous);
 }
 
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
@@ -394,9 +476,21 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
         return local_access(w, op, mask, m, false);
     access_place place;
     bool contiguous;
+    unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
+    if (m == NULL && count == 1 && log2 == 2 && !VM_ACCESS_WIDE(op->sub)) {
+        const u32 *offset = shared_row(w, op, 4, 4, &place.host);
+        if (offset != NULL) {
+            gather_u32_u32(vm_operand(w, op->d), place.host, offset);
+            return true;
+        }
+        uint8_t *host = row_of_elements(w, op, 4, false);
+        if (host != NULL) {
+            memcpy(vm_operand(w, op->d), host, 4 * VM_LANES);
+            return true;
+        }
+    }
     if (!find_place(w, op, mask, m, false, &place, &contiguous))
         return false;
-    unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
     bool sign = VM_ACCESS_SIGNED(op->sub), wide = VM_ACCESS_WIDE(op->sub);
     const uint32_t *list = count > 1 ? w->cta->run->program->extras.items + op->x + 1 : &op->d;
     _Alignas(64) u32 loaded[4 * VM_LANES];
@@ -440,11 +534,18 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
         return local_access(w, op, mask, m, true);
     access_place place;
     bool contiguous;
-    if (!find_place(w, op, mask, m, true, &place, &contiguous))
-        return false;
     unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
     bool wide = VM_ACCESS_WIDE(op->sub);
     w->cta->writes++;
+    if (m == NULL && count == 1 && log2 == 2 && !wide) {
+        uint8_t *host = row_of_elements(w, op, 4, true);
+        if (host != NULL) {
+            memcpy(host, vm_operand(w, op->d), 4 * VM_LANES);
+            return true;
+        }
+    }
+    if (!find_place(w, op, mask, m, true, &place, &contiguous))
+        return false;
     if (count == 1) {
         const void *d = vm_operand(w, op->d);
         if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))

@@ -50,6 +50,7 @@ static void blend(const u32 *m, u32 active, unsigned rows, void *to, const u32 *
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
     static const void *const full_table[VM_CODE_COUNT] = {[VM_CODE_LANE] = &&full_lane,
                                                           [VM_CODE_LOAD] = &&full_load,
+                                                          [VM_CODE_LOAD_GROUP] = &&full_group,
                                                           [VM_CODE_STORE] = &&full_store,
                                                           [VM_CODE_EXTERNAL] = &&external,
                                                           [VM_CODE_GUARD] = &&guard,
@@ -67,6 +68,7 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
     };
     static const void *const masked_table[VM_CODE_COUNT] = {[VM_CODE_LANE] = &&masked_lane,
                                                             [VM_CODE_LOAD] = &&masked_load,
+                                                            [VM_CODE_LOAD_GROUP] = &&skip,
                                                             [VM_CODE_STORE] = &&masked_store,
                                                             [VM_CODE_EXTERNAL] = &&external,
                                                             [VM_CODE_GUARD] = &&guard,
@@ -156,6 +158,12 @@ full_load:
 masked_load:
     if (!VM_NAME(vm_load)(w, op, active, m))
         goto slow_access;
+    NEXT;
+full_group:
+    if (active == VM_ALL_LANES && VM_NAME(vm_load_group)(w, op + 1, op->sub))
+        op += op->sub;
+    NEXT;
+skip:
     NEXT;
 full_store:
     if (!VM_NAME(vm_store)(w, op, active,

@@ -36,6 +36,7 @@
  * not this way, nothing was changed. */
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
+bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count); /* all 32 lanes active */
 /* One value through a .f32 lane function (ex2, tanh), for the 16-bit forms. */
 void VM_NAME(vm_lane_one)(vm_lane lane, float x, uint32_t *result);
 
@@ -263,7 +264,8 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 #ifdef VM_CHUNK
 #define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
 VM_VECTOR(u32)
-VM_VECTOR(s32) VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
+VM_VECTOR(s32)
+VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
 #define VM_COMPARE_LOOP(T, op)                                                                               \
     u32 mask = 0;                                                                                            \
     for (unsigned i = 0; i < sizeof(T) * VM_LANES / VM_CHUNK; i++) {                                         \
