@@ -268,10 +268,10 @@ int main(int count, char **words) {
         return 2;
     setenv("POCL_MAX_PTHREAD_COUNT", "1", 1);
     setenv("POCL_AFFINITY", "1", 1);
+    bench_build(words[1], words[2]); /* first: a child's memory is counted from this process's size */
     bool has_opencl = opencl_open(why, sizeof why);
     if (!has_opencl)
         printf("OpenCL: %s\n", why);
-    bench_build(words[1], words[2]);
     bench_machine(has_opencl);
     if (has_opencl)
         opencl_close();

@@ -149,13 +149,30 @@ static bool drop(void *user, const char *data, size_t size) {
     return true;
 }
 
+/* Registers as the machine would hold them: 32-bit rows, one value for each of 32 lanes. */
+static tirc_status print_kernels(tirc_module *module) {
+    for (size_t i = 0; i < tirc_kernel_count(module); ++i) {
+        const char *name = tirc_kernel_at(module, i)->name;
+        tirc_statistics s;
+        tirc_status status = tirc_inspect(module, name, &s);
+        if (status != TIRC_OK)
+            return status;
+        fprintf(stderr,
+                "%s: %u virtual registers, %u allocated rows; shared memory %llu bytes, local memory %llu "
+                "bytes\n",
+                name, s.virtual_registers, s.allocated_rows, (unsigned long long)s.static_shared_bytes,
+                (unsigned long long)s.local_bytes);
+    }
+    return TIRC_OK;
+}
+
 static int check(const cli_arguments *arguments) {
     cli_input input;
     tirc_status status = cli_load(arguments, &input);
-    if (status == TIRC_OK && tirc_kernel_count(input.module)) {
-        tirc_status plan = tirc_emit(input.module, TIRC_EMIT_PTX, NULL, drop, NULL);
-        status = plan;
-    }
+    if (status == TIRC_OK && tirc_kernel_count(input.module))
+        status = tirc_emit(input.module, TIRC_EMIT_PTX, NULL, drop, NULL);
+    if (status == TIRC_OK)
+        status = print_kernels(input.module);
     if (status == TIRC_OK)
         fprintf(stderr, "%s: clean\n", arguments->words[0]);
     return cli_finish(arguments, &input, status);
