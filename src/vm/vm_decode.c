@@ -286,9 +286,12 @@ static bool parts_lanes(const ptx_instruction *i) {
 static void emit_unsupported(vm_decoder *d, size_t from) {
     d->ops.count = d->instruction_of.count = from;
     vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED);
-    base_report(d->program->module->diagnostics, BASE_WARNING, "T0701", d->instruction->span,
-                "the machine does not have '%s' in this form; a run that reaches it ends there",
-                ptx_op_name(d->instruction->op));
+    uint8_t *reported = &d->program->reported[d->instruction->op];
+    if (!(*reported)++) /* once for each opcode: a kernel has hundreds of them */
+        base_report(d->program->module->diagnostics, BASE_WARNING, "T0731", d->instruction->span,
+                    "the machine does not have '%s' in this form; a run that reaches it ends there",
+                    ptx_op_name(d->instruction->op));
+    *reported = 1;
 }
 
 static bool same_guard(const vm_op *unguard, const vm_op *guard, const ptx_instruction *i) {
@@ -395,7 +398,7 @@ static void place_frame(vm_decoder *d) {
         uint64_t align = variable->align < 16 ? 16 : variable->align;
         uint64_t at = (offset + align - 1) / align * align;
         if (at + variable->bytes > VM_LOCAL_LIMIT) {
-            base_report(d->program->module->diagnostics, BASE_WARNING, "T0702", variable->span,
+            base_report(d->program->module->diagnostics, BASE_WARNING, "T0732", variable->span,
                         "the frame of '%s' is larger than the %u bytes of local memory of a thread",
                         d->source->name, VM_LOCAL_LIMIT);
             continue;

@@ -283,6 +283,7 @@ struct vm_program {
     BASE_VECTOR(vm_call_site) calls; /* CALL, CALL_INDIRECT, PRINTF, ASSERT, MALLOC: imm is the index */
     vm_function *functions;          /* parallel to module->functions */
     size_t function_count;
+    uint8_t reported[PTX_OP_COUNT]; /* opcodes that a warning has named as missing */
     BASE_VECTOR(uint32_t) pool; /* initial rows of the launch pool, one broadcast value per 32-bit element */
     uint32_t pool_rows;
     BASE_VECTOR(uint8_t) pool_kind; /* per row: VM_POOL_ */

@@ -247,7 +247,7 @@ static void layout_variables(vm_program *program) {
 
 static void check_frame_limits(vm_program *program, const vm_function *entry) {
     if (entry->static_shared_end - VM_SHARED_RESERVED > VM_SHARED_LIMIT)
-        base_report(program->module->diagnostics, BASE_WARNING, "T0703", entry->source->span,
+        base_report(program->module->diagnostics, BASE_WARNING, "T0733", entry->source->span,
                     "'%s' uses %u bytes of static shared memory; at most %u fit, so it cannot be launched",
                     entry->source->name, entry->static_shared_end - VM_SHARED_RESERVED, VM_SHARED_LIMIT);
 }
