@@ -7,6 +7,8 @@
 struct cuda_scope {
     cuda_scope *outer;
     base_map *names; /* hash of a name -> the name */
+    base_map
+        *numbers; /* hash of a stem -> the number last put behind it, so that many equal wishes stay cheap */
 };
 
 /* Words of C++, of CUDA, of the headers that emitted text uses, and our helpers. A rule here must not take a
@@ -285,10 +287,20 @@ static bool is_visible(const cuda_scope *scope, const char *name) {
     return false;
 }
 
+static uintptr_t last_number(const cuda_scope *scope, const char *stem) {
+    for (; scope; scope = scope->outer) {
+        void *number = base_map_get(scope->numbers, key_of(stem));
+        if (number)
+            return (uintptr_t)number;
+    }
+    return 0;
+}
+
 void cuda_scope_open(cuda_writer *w) {
     cuda_scope *scope = BASE_NEW(w->arena, cuda_scope);
     scope->outer = w->scope;
     scope->names = base_map_create(w->arena);
+    scope->numbers = base_map_create(w->arena);
     w->scope = scope;
 }
 void cuda_scope_close(cuda_writer *w) {
@@ -308,8 +320,11 @@ const char *cuda_name_new(cuda_writer *w, const void *object, const char *wish, 
         name = plain;
     }
     const char *first = name;
-    for (unsigned n = 1; is_reserved(w, name) || is_visible(w->scope, name); n++)
-        name = base_arena_format(w->arena, "%s_%u", first, n);
+    uintptr_t number = last_number(w->scope, first);
+    while (is_reserved(w, name) || is_visible(w->scope, name))
+        name = base_arena_format(w->arena, "%s_%u", first, (unsigned)++number);
+    if (number)
+        base_map_set(w->scope->numbers, key_of(first), (void *)number);
     base_map_set(w->scope->names, key_of(name), (void *)(uintptr_t)name);
     if (object)
         base_map_set(w->names, BASE_KEY(object), (void *)(uintptr_t)name);

@@ -15,8 +15,11 @@ typedef struct state {
     unsigned lazy;     /* inside an operand that may not be evaluated */
     base_map *memo[2]; /* scalar results, by laziness */
     base_map *bound;   /* whole load -> variable use */
-    bool vectors;      /* answer of the last search */
+    unsigned widest;   /* lanes, the answer of the last search */
 } state;
+
+/* Language and hardware know 64; each lane becomes a value of its own, so there must be an end. */
+enum { LANES_LIMIT = 1024 };
 
 static unsigned lanes_of(const ir_expr *e) {
     return e->type.kind == IR_TYPE_PRIM ? e->type.lanes : 1;
@@ -328,7 +331,8 @@ static void vector_store(state *st, const ir_stmt *s, unsigned total) {
 
 static void see(void *user, const ir_expr *e) {
     state *st = user;
-    st->vectors |= lanes_of(e) > 1;
+    if (lanes_of(e) > st->widest)
+        st->widest = lanes_of(e);
 }
 static void search(void *user, const ir_expr **e) {
     ir_expr_visit(*e, see, user);
@@ -340,9 +344,12 @@ static void simplify(void *user, const ir_expr **e) {
 
 static void statement(void *user, ir_stmt *s, lower_statements *out) {
     state *st = user;
-    st->vectors = false;
+    st->widest = 1;
     ir_stmt_expressions(s, search, st);
-    if (!st->vectors) {
+    if (st->widest > LANES_LIMIT)
+        base_report(st->context->diagnostics, BASE_ERROR, "T0415", s->span,
+                    "a vector of %u lanes, over the limit of %d: write a loop", st->widest, LANES_LIMIT);
+    if (st->widest == 1 || st->widest > LANES_LIMIT) {
         base_vector_push(st->context->arena, out, s);
         return;
     }

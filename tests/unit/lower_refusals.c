@@ -48,6 +48,8 @@ static const row rows[] = {
     {"T0414", "t.tir:8:", "must start a byte",
      "function k(A: float4_e2m1fn[512], B: float32[8]):\n" HEAD
      "    let p: float4_e2m1fn*global = &A[tx]\n    let q: uint64 = reinterpret[uint64](p)\n    B[0] = float32(q)\n"},
+    {"T0415", "t.tir:4:", "a vector of 60000 lanes",
+     "function k(A: float32[100000], B: float32[100000]):\n    B[ramp(0, 1, 60000)] = A[ramp(0, 1, 60000)]\n"},
     {"T0416", "t.tir:5:", "reaches 65536 bytes with 'b'",
      "function k(A: float32[8]):\n    alloc a: float32[8192] shared\n    alloc b: float32[8192] shared\n"
      "    a[0] = A[0]\n    b[0] = a[0]\n    A[1] = b[0]\n"},
