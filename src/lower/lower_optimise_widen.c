@@ -28,12 +28,12 @@ typedef struct state {
 
 /* ---- alignment ---- */
 
-/* True when the pointer is a multiple of the bytes. Parameters are declared with 16 bytes of alignment. */
+/* True when the pointer is a multiple of the bytes; tensors promise their alignment, 64 bytes unless said. */
 static bool is_aligned(state *st, const ir_expr *e, int64_t bytes, unsigned depth) {
     if (depth > 40)
         return false;
     if (e->op == IR_DATA)
-        return e->at.tensor->kind == IR_TENSOR_PARAMETER || e->at.tensor->type.align % bytes == 0;
+        return e->at.tensor->type.align && e->at.tensor->type.align % bytes == 0;
     if (e->op == IR_REINTERPRET && e->args[0]->type.kind == IR_TYPE_POINTER)
         return is_aligned(st, e->args[0], bytes, depth + 1);
     if (e->op != IR_POINTER_ADDRESS && e->op != IR_POINTER_OFFSET)

@@ -61,7 +61,7 @@ static void tensor_parameter(ptx_builder *b, size_t index, const ir_tensor *tens
     ptx_variable *variable = add_parameter(b, index, PTX_TYPE_U64);
     variable->is_pointer = true;
     variable->pointer_space = PTX_SPACE_GLOBAL;
-    variable->pointer_align = 16;
+    variable->pointer_align = tensor->type.align && tensor->type.align < 16 ? tensor->type.align : 16;
     variable->span = tensor->span;
     if (!used)
         return;
