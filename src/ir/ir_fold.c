@@ -76,6 +76,11 @@ static const ir_expr *fold_integer_sum(ir_module *module, ir_op op, const ir_exp
         return b;
     if (op == IR_SUB && a == b && steady(a))
         return constant_like(module, a->type, 0);
+    if (op == IR_ADD && b->op == IR_SUB && b->args[1] == a &&
+        steady(a)) /* the end of a loop: start + extent */
+        return b->args[0];
+    if (op == IR_ADD && a->op == IR_SUB && a->args[1] == b && steady(b))
+        return a->args[0];
     if (integer_constant(b, &constant) && split_sum(a, &base, &delta))
         return join_sum(module, a->type, base,
                         op == IR_ADD ? delta + (uint64_t)constant : delta - (uint64_t)constant);

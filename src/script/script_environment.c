@@ -43,6 +43,15 @@ void script_leave(script_evaluator *e) {
     e->depth--;
 }
 
+bool script_deeper(script_evaluator *e, uint32_t count, base_span span) {
+    if (e->ir_depth + count <= IR_STATEMENT_LIMIT - 20) {
+        e->ir_depth += count;
+        return true;
+    }
+    script_error(e, "T0281", span, "over %d loops and branches inside each other", IR_STATEMENT_LIMIT - 20);
+    return false;
+}
+
 void script_emit(script_evaluator *e, ir_stmt *statement) {
     ir_block_add(e->module, e->block, statement);
 }

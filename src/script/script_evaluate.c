@@ -340,6 +340,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     e->was_first_dynamic = e->has_entry = e->has_launch_config = false;
     e->ids = (script_scope_ids){.used = false};
     e->nest.count = 0;
+    e->ir_depth = 1;
     e->temporary = 0;
     e->statement = place;
     script_scope_open(e, true);

@@ -76,6 +76,7 @@ struct script_evaluator {
     bool has_entry, has_launch_config;
     script_scope_ids ids;
     BASE_VECTOR(script_nest_kind) nest;
+    uint32_t ir_depth;   /* statements around the block that is filled */
     unsigned lazy_depth; /* inside a side that may not be evaluated */
     uint32_t temporary;
 };
@@ -87,6 +88,8 @@ bool script_enter(script_evaluator *e, base_span span);
 void script_leave(script_evaluator *e);
 void script_charge(script_evaluator *e, size_t items);
 bool script_may_suggest(const script_evaluator *e);
+/* False, and reported: that many statements more around the block would be too deep for the IR. */
+bool script_deeper(script_evaluator *e, uint32_t count, base_span span);
 void script_emit(script_evaluator *e, ir_stmt *statement);
 bool script_in_kernel(const script_evaluator *e); /* IR can be built here */
 /* Reports when words of the device body stand outside one. */

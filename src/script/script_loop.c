@@ -241,6 +241,8 @@ void script_for_kernel(script_evaluator *e, const script_node *node) {
     const script_loop *loop = iterable.as.loop;
     if (!check_loop(e, loop, node->b->span) || !targets_of(e, node->a, loop, &targets))
         return;
+    if (!script_deeper(e, loop->count, node->b->span))
+        return;
     for (uint32_t i = 0; i < loop->count; i++) { /* bounds are read once, whatever the body stores */
         script_loop_axis *axis = &loop->axes[i];
         if (ir_expr_reads(axis->start))
@@ -256,6 +258,7 @@ void script_for_kernel(script_evaluator *e, const script_node *node) {
                                                                                       : SCRIPT_NEST_SERIAL);
     script_statements(e, &node->body);
     e->nest.count--;
+    e->ir_depth -= loop->count;
     for (uint32_t i = 0; i < loop->count; i++)
         script_scope_close(e);
     e->block = outer;

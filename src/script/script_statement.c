@@ -9,11 +9,14 @@ static bool is_kernel_rules(const script_evaluator *e) {
 
 void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body) {
     ir_stmt *outer = e->block;
+    if (!script_deeper(e, 1, e->statement))
+        return;
     e->block = block;
     script_scope_open(e, false);
     script_statements(e, body);
     script_scope_close(e);
     e->block = outer;
+    e->ir_depth--;
 }
 
 /* Statements whose frame is broken still show their own errors; what they build is thrown away. */

@@ -551,6 +551,18 @@ static void limits(void **state) {
     assert_string_equal(base_diagnostics_at(deep.list, 0)->code, "T0281");
     help_result huge = help_evaluate(*state, "x = \"ab\"\nfor i in range(64):\n    x = x + x\n", NULL, NULL);
     assert_string_equal(base_diagnostics_at(huge.list, 0)->code, "T0263");
+    base_builder nest;
+    base_builder_start(&nest, *state);
+    base_builder_string(&nest, "@T.function\ndef k(A: T.Tensor((8,), \"float32\")):\n");
+    for (unsigned i = 0; i < 60; i++) {
+        base_builder_repeat(&nest, ' ', i + 1);
+        base_builder_format(&nest, "for a%u, b%u, c%u, d%u in T.grid(2, 2, 2, 2):\n", i, i, i, i);
+    }
+    base_builder_repeat(&nest, ' ', 61);
+    base_builder_string(&nest, "A[0] = 1.0\n");
+    help_result loops = help_evaluate(*state, nest.data, NULL, NULL);
+    assert_int_equal(base_diagnostics_count(loops.list), 1);
+    assert_string_equal(base_diagnostics_at(loops.list, 0)->code, "T0281");
     help_result self = help_evaluate(*state, "x = [1]\nx.append(x)\ny = f\"{x}\"\nz = x == x\n", NULL, NULL);
     assert_string_equal(base_diagnostics_at(self.list, 0)->code, "T0262");
 }
