@@ -55,6 +55,18 @@ typedef struct layout_fragment {
 } layout_fragment;
 const layout_fragment *layout_fragment_at(uint32_t index); /* NULL behind the last */
 const layout_fragment *layout_fragment_find(const char *name, size_t size);
+/* A fragment by the name of its instruction: tcgen05.ld.16x128b.x4, tcgen05.st..., ldmatrix.x4.trans,
+ * stmatrix.x2, wgmma.m64n128, or one of the names above. */
+typedef struct layout_fragment_request {
+    bool is_transfer, store;
+    layout_transfer transfer;
+    layout_transfer_size size;
+    const layout_tile *tile; /* NULL only for 16x32bx2 with its halves apart */
+    int64_t shape[2];
+    unsigned bits; /* of an element */
+} layout_fragment_request;
+bool layout_fragment_parse(base_arena *arena, const char *name, size_t size, bool pack, int64_t split,
+                           layout_fragment_request *request, layout_error *error);
 /* wgmma.m64nNk*: the fp32 accumulator of shape (64, n), n a multiple of 8 up to 256. */
 const layout_tile *layout_wgmma_accumulator(base_arena *arena, int64_t n, layout_error *error);
 /* ldmatrix and stmatrix of `count` (1, 2, 4) 8x8 matrices of 16-bit elements side by side. */
