@@ -173,4 +173,10 @@ const layout_tile *layout_storage(base_arena *arena, const layout_tile *layout);
 void layout_print(const layout_tile *layout, base_builder *out);
 const layout_tile *layout_parse(base_arena *arena, const char *text, size_t size, size_t *consumed,
                                 layout_error *error);
+/* The same as text of its own; (8, 4) of a shape, for messages. */
+const char *layout_text_of(base_arena *arena, const layout_tile *layout);
+const char *layout_shape_text(base_arena *arena, const int64_t *shape, uint32_t rank);
+/* Sets *error (which may be NULL) and gives NULL, so that a refusal is one return statement. */
+const layout_tile *layout_refuse(base_arena *arena, layout_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 #endif

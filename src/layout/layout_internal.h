@@ -4,9 +4,6 @@
 #define TIRC_LAYOUT_INTERNAL_H
 #include "layout/layout.h"
 
-/* Sets *error (which may be NULL) and gives NULL, so that a refusal is one return statement. */
-const layout_tile *layout_refuse(base_arena *arena, layout_error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* A new layout with room for the iters, everything else as in `from`; the caller fills shard. */
 layout_tile *layout_like(base_arena *arena, const layout_tile *from, layout_iter *shard, uint32_t count);
 /* Whether every extent is positive and size and positions fit in 64 bits; the reason is in *error. */
@@ -30,9 +27,6 @@ const layout_tile *layout_under(base_arena *arena, const layout_tile *layout, co
                                 uint32_t rank, layout_error *error);
 bool layout_same_iter(const layout_iter *a, const layout_iter *b);
 bool layout_same_swizzle(layout_swizzle a, layout_swizzle b);
-/* Prints (8, 4) into a message. */
-const char *layout_shape_text(base_arena *arena, const int64_t *shape, uint32_t rank);
-const char *layout_text_of(base_arena *arena, const layout_tile *layout);
 /* Axes whose positions count elements, so that they scale with the element's width: m, TCol, F. TLane, P and
  * Bank are memory axes too, but number places that do not depend on the element. */
 bool layout_axis_counts_elements(layout_axis axis);

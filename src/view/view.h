@@ -23,9 +23,11 @@ typedef struct view_grid {
     const char *name, *row_name, *column_name;
     int64_t rows, columns;
     int64_t row_first, column_first; /* numbers of the first row and column */
-    uint8_t *colour;                 /* per cell, VIEW_EMPTY for none */
-    int32_t *element;                /* row-major number, -1 for none */
-    uint8_t *mark;                   /* 1 + lane of a warp access; NULL: none */
+    int64_t row_step, column_step;   /* what a row counts; columns of 1 or of column_step / column_parts */
+    int64_t column_parts;
+    uint8_t *colour;  /* per cell, VIEW_EMPTY for none */
+    int32_t *element; /* row-major number, -1 for none */
+    uint8_t *mark;    /* 1 + lane of a warp access; NULL: none */
     BASE_VECTOR(view_band) bands;
 } view_grid;
 
@@ -79,6 +81,9 @@ void view_place(const view_figure *figure, int64_t element, bool brief, base_bui
 /* 0xRRGGBB of a palette entry. picture: for cells without text on them. */
 uint32_t view_colour(unsigned index, bool dark, bool picture);
 /* A palette image as base64 of a PNG; index `VIEW_EMPTY` is transparent. */
-void view_png(base_arena *arena, const uint8_t *pixels, uint32_t width, uint32_t height, bool dark,
-              base_builder *out);
+typedef struct view_pixels {
+    const uint8_t *indices;
+    uint32_t width, height, scale_x, scale_y;
+} view_pixels;
+void view_png(base_arena *arena, const view_pixels *pixels, bool dark, base_builder *out);
 #endif

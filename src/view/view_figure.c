@@ -3,7 +3,6 @@
  * the physical grid registers and columns of tensor memory run to the right, threads and lanes down; a layout
  * on m alone is broken into rows, of 128 bytes when the element's width is known, so that columns are banks.
  */
-#include "layout/layout_internal.h"
 #include "layout/tmem.h"
 #include "view/view.h"
 #include <string.h>
@@ -176,6 +175,8 @@ static void shape_logical(view_figure *f) {
         g->columns = width;
     }
     g->rows = (map->size + g->columns - 1) / g->columns;
+    g->row_step = map->rank == 1 ? g->columns : 1;
+    g->column_step = g->column_parts = 1;
     g->row_name = map->rank < 2 ? "" : map->rank == 2 ? "i" : "rows";
     g->column_name = map->rank == 2 ? "j" : map->rank == 1 ? "i" : "last";
     base_builder name;
@@ -218,27 +219,31 @@ static void name_physical(view_figure *f, unsigned bits) {
         base_builder_format(&rows, i == 0 ? "%s" : " / %s", axis_words(map->axes[p->rows[i].slot]));
         threads = threads || layout_axis_is_thread(map->axes[p->rows[i].slot]);
     }
-    g->row_name = p->wraps ? "" : rows.data;
-    g->row_first = p->row_count == 1 ? p->rows[0].low : 0;
+    g->row_name = p->wraps ? "m" : rows.data;
+    g->row_first = p->wraps ? p->column_low : p->row_count == 1 ? p->rows[0].low : 0;
+    g->row_step = p->wraps ? p->column_span : 1;
+    g->column_step = p->wraps && bits != 0 ? bits : 1;
+    g->column_parts = p->wraps && bits != 0 ? 32 : 1;
     g->column_first = p->wraps ? 0 : p->column_low;
     g->column_name = p->column_slot >= map->axis_count ? ""
+                     : p->wraps && bits != 0           ? "bank"
                      : p->wraps                        ? layout_axis_name(map->axes[p->column_slot])
                      : threads && map->axes[p->column_slot] == LAYOUT_AXIS_M
                          ? "register slot"
                          : axis_words(map->axes[p->column_slot]);
+    f->place_words = p->wraps ? layout_axis_name(map->axes[p->column_slot])
+                              : base_arena_format(f->arena, "%s%s%s", g->row_name, *g->column_name ? ":" : "",
+                                                  g->column_name);
     if (p->wraps && bits != 0)
         g->name =
             base_arena_format(f->arena, "memory, rows of 128 bytes (32 banks), %u bits per element", bits);
     else if (p->wraps)
-        g->name = base_arena_format(f->arena, "memory on %s, rows of %lld", g->column_name,
+        g->name = base_arena_format(f->arena, "memory on %s, rows of %lld", f->place_words,
                                     (long long)p->column_span);
     else
         g->name =
             base_arena_format(f->arena, "physical, %s down%s%s", g->row_name, *g->column_name ? ", " : "",
                               *g->column_name ? base_arena_format(f->arena, "%s right", g->column_name) : "");
-    f->place_words = p->wraps ? g->column_name
-                              : base_arena_format(f->arena, "%s%s%s", g->row_name, *g->column_name ? ":" : "",
-                                                  g->column_name);
     /* Windows of 32 lanes: warps. */
     layout_axis axis = p->row_count == 1 ? map->axes[p->rows[0].slot] : LAYOUT_AXIS_M;
     if (axis == LAYOUT_AXIS_TLANE ||
@@ -409,12 +414,14 @@ void view_place(const view_figure *f, int64_t element, bool brief, base_builder 
             position[LAYOUT_AXIS_COUNT];
     layout_map_coordinate(map, element, coordinate);
     layout_map_at(map, coordinate, position);
-    if (!brief) {
-        for (uint32_t s = 0; s < map->axis_count; s++)
-            base_builder_format(out, s == 0 ? "%s %lld" : ", %s %lld",
-                                f->fragment && s == p->column_slot ? f->physical.column_name
-                                                                   : axis_words(map->axes[s]),
-                                (long long)position[s]);
+    if (!brief) { /* rows first, then the column */
+        for (uint32_t i = 0; i < map->axis_count; i++) {
+            uint32_t slot = i < p->row_count ? p->rows[i].slot : p->column_slot;
+            base_builder_format(out, i == 0 ? "%s %lld" : ", %s %lld",
+                                f->fragment && slot == p->column_slot ? f->physical.column_name
+                                                                      : axis_words(map->axes[slot]),
+                                (long long)position[slot]);
+        }
         return;
     }
     for (uint32_t i = 0; i < p->row_count; i++)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A palette PNG in base64, so that a grid of many cells stays small inside of an SVG. The stream is deflate
- * with runs only (repeat the byte before), under the fixed code: a few operations per byte, and rows of one
- * colour shrink to almost nothing (RFC 1950, 1951, PNG specification). */
+ * with two kinds of repeats only, the byte before and the row above, under the fixed code: a few operations
+ * per byte, and rows of one colour and rows that repeat shrink to almost nothing (RFC 1950, 1951, PNG
+ * specification). Cells are drawn `scale` pixels wide, so that no viewer smooths their edges away. */
 #include "view/view.h"
+#include <string.h>
 
 typedef struct bit_writer {
     base_builder *out;
@@ -30,8 +32,8 @@ static void put_literal(bit_writer *w, uint8_t byte) {
         put_code(w, 0x190u + (byte - 144u), 9);
 }
 
-/* A run of `length` (3 to 258) copies of the byte before: the length code, then distance 1. */
-static void put_run(bit_writer *w, uint32_t length) {
+/* A run of `length` (3 to 258) bytes as they stand `distance` (1 to 32768) bytes before. */
+static void put_run(bit_writer *w, uint32_t length, uint32_t distance) {
     static const uint16_t base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                       31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
     static const uint8_t extra[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
@@ -45,33 +47,49 @@ static void put_run(bit_writer *w, uint32_t length) {
     else
         put_code(w, 0xc0 + code - 280, 8);
     put_bits(w, length - base[i], extra[i]);
-    put_code(w, 0, 5);
+    uint32_t d = distance - 1, high = 0;
+    while (d >> high > 3)
+        high++;
+    put_code(w, d < 4 ? d : 2 * high + (d >> high), 5);
+    put_bits(w, d & ((1u << high) - 1), high);
 }
 
-static void deflate(const uint8_t *data, size_t size, base_builder *out) {
-    bit_writer w = {out, 0, 0};
+/* Adler-32; 5,552 bytes are the most before its sums overflow 32 bits. */
+static void checksum(const uint8_t *data, size_t size, base_builder *out) {
     uint32_t a = 1, b = 0;
+    for (size_t i = 0; i < size;) {
+        for (size_t end = i + 5552 < size ? i + 5552 : size; i < end; i++) {
+            a += data[i];
+            b += a;
+        }
+        a %= 65521;
+        b %= 65521;
+    }
+    for (int shift = 24; shift >= 0; shift -= 8)
+        base_builder_char(out, (char)((b << 16 | a) >> shift & 0xff));
+}
+
+static void deflate(const uint8_t *data, size_t stride, size_t rows, base_builder *out) {
+    bit_writer w = {out, 0, 0};
     base_builder_add(out, "\x78\x01", 2);
     put_bits(&w, 3, 3); /* the last block, fixed code */
-    for (size_t i = 0; i < size;) {
-        size_t run = 0;
-        while (i > 0 && run < 258 && i + run < size && data[i + run] == data[i - 1])
-            run++;
-        if (run < 3)
-            run = 0;
-        if (run > 0)
-            put_run(&w, (uint32_t)run);
-        else
-            put_literal(&w, data[i]);
-        for (size_t end = i + (run > 0 ? run : 1); i < end; i++) {
-            a = (a + data[i]) % 65521;
-            b = (b + a) % 65521;
+    for (size_t y = 0; y < rows; y++) {
+        const uint8_t *row = data + y * stride;
+        bool again = y > 0 && stride <= 32768 && memcmp(row, row - stride, stride) == 0;
+        for (size_t i = 0; i < stride;) {
+            size_t run = 0;
+            while (run < 258 && i + run < stride && (again || (y + i > 0 && row[i + run] == row[i - 1])))
+                run++;
+            if (run >= 3)
+                put_run(&w, (uint32_t)run, again ? (uint32_t)stride : 1);
+            else
+                put_literal(&w, row[i]);
+            i += run >= 3 ? run : 1;
         }
     }
     put_code(&w, 0, 7); /* end of block */
     put_bits(&w, 0, 7);
-    for (int shift = 24; shift >= 0; shift -= 8)
-        base_builder_char(out, (char)((b << 16 | a) >> shift & 0xff));
+    checksum(data, stride * rows, out);
 }
 
 static void put_word(base_builder *out, uint32_t value) {
@@ -107,11 +125,10 @@ static void base64(const base_builder *in, base_builder *out) {
     }
 }
 
-void view_png(base_arena *arena, const uint8_t *pixels, uint32_t width, uint32_t height, bool dark,
-              base_builder *out) {
+void view_png(base_arena *arena, const view_pixels *p, bool dark, base_builder *out) {
     base_builder file, chunk;
+    uint32_t width = p->width * p->scale_x, height = p->height * p->scale_y;
     uint8_t *rows = BASE_NEW_ARRAY(arena, uint8_t, (size_t)height * ((size_t)width + 1));
-    size_t size = 0;
     base_builder_start(&file, arena);
     base_builder_add(&file, "\x89PNG\r\n\x1a\n", 8);
     base_builder_start(&chunk, arena);
@@ -134,15 +151,21 @@ void view_png(base_arena *arena, const uint8_t *pixels, uint32_t width, uint32_t
     base_builder_char(&chunk, 0);
     put_chunk(&file, &chunk);
     for (uint32_t y = 0; y < height; y++) {
-        rows[size++] = 0; /* filter: none */
-        for (uint32_t x = 0; x < width; x++) {
-            uint8_t p = pixels[(size_t)y * width + x];
-            rows[size++] = p == VIEW_EMPTY ? VIEW_COLOURS : p;
+        uint8_t *row = rows + (size_t)y * ((size_t)width + 1);
+        if (y % p->scale_y != 0) {
+            memcpy(row, row - width - 1, (size_t)width + 1);
+            continue;
+        }
+        *row++ = 0; /* filter: none */
+        for (uint32_t x = 0; x < p->width; x++) {
+            uint8_t index = p->indices[(size_t)(y / p->scale_y) * p->width + x];
+            memset(row, index == VIEW_EMPTY ? VIEW_COLOURS : index, p->scale_x);
+            row += p->scale_x;
         }
     }
     base_builder_start(&chunk, arena);
     base_builder_string(&chunk, "IDAT");
-    deflate(rows, size, &chunk);
+    deflate(rows, (size_t)width + 1, height, &chunk);
     put_chunk(&file, &chunk);
     base_builder_start(&chunk, arena);
     base_builder_string(&chunk, "IEND");
