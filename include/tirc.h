@@ -259,6 +259,105 @@ TIRC_API tirc_status tirc_array_compare(tirc_session *session, const tirc_array 
                                         const tirc_array *expected, double rtol, double atol,
                                         tirc_comparison *comparison);
 
+/* ---- layouts: text in, answers as data ---- */
+typedef struct tirc_layout tirc_layout; /* belongs to the session */
+typedef enum tirc_answer {
+    TIRC_NO,
+    TIRC_YES,
+    TIRC_UNKNOWN
+} tirc_answer; /* UNKNOWN: it gave up, and says why */
+/* text: S[(8,8):(8,1)]+R[..]+n@axis, Z(3,3,3)*S[...], or CuTe's (8,8):(8,1). rank 0: the shape is that of the
+ * iters, or of the CuTe modes; otherwise the layout must have exactly the shape's elements. */
+TIRC_API tirc_status tirc_layout_read(tirc_session *session, const char *text, uint32_t rank,
+                                      const int64_t *shape, tirc_layout **layout);
+typedef struct tirc_layout_facts {
+    uint32_t rank;
+    const int64_t *shape;
+    int64_t elements, copies; /* copies of each element */
+    uint32_t axis_count;
+    const char *const *axes;      /* in the order of positions */
+    const char *text, *canonical; /* in the notation of S[...] */
+    const char *thread_axis;      /* the narrowest axis that numbers threads or lanes; NULL: none */
+} tirc_layout_facts;
+TIRC_API void tirc_layout_describe(const tirc_layout *layout, tirc_layout_facts *facts);
+/* Positions of an element, axis_count of them, or of its first `limit` copies in turn; count gets how many
+ * copies there are. */
+TIRC_API tirc_status tirc_layout_at(const tirc_layout *layout, const int64_t *coordinate, size_t limit,
+                                    int64_t *positions, int64_t *count);
+/* Row-major number of an element, to its coordinate of `rank` entries. */
+TIRC_API void tirc_layout_coordinate(const tirc_layout *layout, int64_t element, int64_t *coordinate);
+/* Elements at a place: the inverse map. Axes not named may have any value. */
+typedef struct tirc_layout_place {
+    const char *axis;
+    int64_t value;
+} tirc_layout_place;
+typedef struct tirc_layout_found {
+    const int64_t *elements;  /* row-major numbers, sorted by m */
+    const int64_t *positions; /* axis_count for each */
+    size_t count;
+    bool complete; /* false: stopped at the limit, or after too many steps */
+} tirc_layout_found;
+TIRC_API tirc_status tirc_layout_find(const tirc_layout *layout, const tirc_layout_place *places,
+                                      size_t count, size_t limit, tirc_layout_found *found);
+/* Whether no two elements share a place; when they do, two that do and the place (axis_count entries). */
+TIRC_API tirc_answer tirc_layout_injective(const tirc_layout *layout, int64_t *first, int64_t *second,
+                                           int64_t *position);
+/* Whether both put every element at the same places; first and second get the places of an element that they
+ * do not agree on, as text. why may be NULL after YES and NO. */
+typedef struct tirc_layout_difference {
+    int64_t element;
+    const char *first, *second, *why;
+} tirc_layout_difference;
+TIRC_API tirc_answer tirc_layout_compare(const tirc_layout *a, const tirc_layout *b,
+                                         tirc_layout_difference *difference);
+/* The widest access along the last dimension for elements of `bits`, and why not twice as wide. */
+typedef struct tirc_layout_vector {
+    int64_t elements;
+    bool exact;
+    const char *why;
+} tirc_layout_vector;
+TIRC_API tirc_status tirc_layout_widest(const tirc_layout *layout, uint32_t bits, uint32_t limit_bytes,
+                                        tirc_layout_vector *vector);
+/* A warp's access to shared memory: lane l touches `width` bytes from element elements[l] on. */
+typedef struct tirc_bank_conflict {
+    uint32_t pass, bank, words; /* different words of one bank */
+    uint32_t lanes;             /* mask of the lanes that want them */
+} tirc_bank_conflict;
+typedef struct tirc_banks {
+    uint32_t wavefronts, ideal; /* 128-byte passes, and without conflicts */
+    const tirc_bank_conflict *conflicts;
+    size_t count;
+} tirc_banks;
+typedef struct tirc_warp_access {
+    const int64_t *elements;
+    uint32_t lanes, bits, width;
+} tirc_warp_access;
+TIRC_API tirc_status tirc_layout_banks(const tirc_layout *layout, const tirc_warp_access *access,
+                                       tirc_banks *banks);
+/* CuTe's shape:stride for the same map, where it has one. */
+TIRC_API tirc_status tirc_layout_cute(const tirc_layout *layout, const char **text);
+typedef enum tirc_picture {
+    TIRC_PICTURE_SVG,
+    TIRC_PICTURE_HTML,
+    TIRC_PICTURE_TEXT,
+    TIRC_PICTURE_ANSI
+} tirc_picture;
+/* bits 0: not known. access: a warp access to outline, or NULL. width: of the terminal, 0 for 120. */
+TIRC_API tirc_status tirc_layout_draw(const tirc_layout *layout, tirc_picture picture, uint32_t bits,
+                                      const tirc_warp_access *access, uint32_t width, tirc_sink sink,
+                                      void *user);
+/* The register fragment of an instruction by name: tcgen05.ld.16x128b.x4, tcgen05.st..., ldmatrix.x4.trans,
+ * wgmma.m64n128, mma.m16n8k16.f16.A. split: column offset of the second half of 16x32bx2, else 0. */
+typedef struct tirc_fragment {
+    tirc_layout *layout; /* (lanes, columns) or (rows, columns) to laneid and m */
+    bool is_transfer;    /* tcgen05.ld or st: the fields below are set */
+    int32_t lanes, bits_per_lane, cells, registers_per_thread;
+} tirc_fragment;
+TIRC_API tirc_status tirc_fragment_read(tirc_session *session, const char *name, bool pack, int64_t split,
+                                        tirc_fragment *fragment);
+TIRC_API tirc_status tirc_fragment_draw(tirc_session *session, const char *name, bool pack, int64_t split,
+                                        tirc_picture picture, uint32_t width, tirc_sink sink, void *user);
+
 #ifdef __cplusplus
 }
 #endif
