@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tirc fragment: which lane and register of a warp hold which element, by the name of an instruction. */
+#include "cli/cli_layout.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cli_option options[] = {
+    {"--pack", NULL, "with .pack::16b (ld) or .unpack::16b (st)", false},
+    {"--split", "N", "columns to the second half of 16x32bx2; default: side by side", false},
+    {"--at", "LANE,COLUMN", "the thread and register of a cell", false},
+    {"--thread", "T", "the cells of a thread", false},
+    {"--layout", NULL, "the fragment as a layout", false},
+    {"--svg", "FILE", "a picture (- for standard output)", false},
+    {"--html", "FILE", "a picture with hover, one self-contained file", false},
+    {"--columns", "N", "width of the terminal", false},
+    {"--json", NULL, "one JSON object per answer", false},
+    {NULL, NULL, NULL, false},
+};
+
+typedef struct request {
+    const cli_arguments *arguments;
+    tirc_session *session;
+    tirc_fragment fragment;
+    const char *name;
+    bool pack, json;
+    int64_t split;
+} request;
+
+bool cli_wants_colour(const cli_arguments *arguments) {
+    const char *when = cli_value(arguments, "--color");
+    if (when && strcmp(when, "auto") != 0)
+        return strcmp(when, "always") == 0;
+    return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+static tirc_status draw(void *user, tirc_picture picture, tirc_sink sink, void *to) {
+    request *r = user;
+    uint64_t columns = 0;
+    if (!cli_number(r->arguments, "--columns", 40, 1000, &columns))
+        return TIRC_USAGE;
+    return tirc_fragment_draw(r->session, r->name, r->pack, r->split, picture, (uint32_t)columns, sink, to);
+}
+
+static void print_place(const request *r, const tirc_layout_facts *facts, const int64_t *position) {
+    fputs(r->json ? "{" : "", stdout);
+    for (uint32_t s = 0; s < facts->axis_count; ++s)
+        printf(r->json ? "%s\"%s\": %" PRId64 : "%s%s %" PRId64, s ? ", " : "", facts->axes[s], position[s]);
+    puts(r->json ? "}" : "");
+}
+
+/* --at and --thread need the fragment as one layout. */
+static bool one_layout(const request *r, tirc_layout_facts *facts) {
+    if (!r->fragment.layout) {
+        cli_usage("fragment", "with its halves apart, %s is no single tile to ask; leave --split out",
+                  r->name);
+        return false;
+    }
+    tirc_layout_describe(r->fragment.layout, facts);
+    return true;
+}
+
+static tirc_status answer_at(const request *r, const char *text) {
+    int64_t coordinate[TIRC_RANK_MAX], position[64], count;
+    uint32_t rank;
+    tirc_layout_facts facts;
+    if (!cli_numbers(r->arguments, "--at", text, coordinate, &rank) || !one_layout(r, &facts))
+        return TIRC_USAGE;
+    if (rank != 2) {
+        cli_usage("fragment", "`--at` wants two numbers, as 9,6");
+        return TIRC_USAGE;
+    }
+    tirc_status status = tirc_layout_at(r->fragment.layout, coordinate, 1, position, &count);
+    if (status == TIRC_OK)
+        print_place(r, &facts, position);
+    return status;
+}
+
+static tirc_status answer_thread(const request *r) {
+    uint64_t thread = 0;
+    tirc_layout_facts facts;
+    tirc_layout_found found;
+    if (!cli_number(r->arguments, "--thread", 0, 127, &thread) || !one_layout(r, &facts))
+        return TIRC_USAGE;
+    tirc_layout_place places[2] = {{"laneid", (int64_t)(thread % 32)}, {"wid_in_wg", (int64_t)(thread / 32)}};
+    tirc_status status =
+        tirc_layout_find(r->fragment.layout, places, facts.axis_count > 2 ? 2 : 1, 1 << 16, &found);
+    if (status != TIRC_OK)
+        return status;
+    uint32_t m = 0;
+    while (m + 1 < facts.axis_count && strcmp(facts.axes[m], "m") != 0)
+        ++m;
+    for (size_t i = 0; i < found.count; ++i) {
+        int64_t c[64];
+        tirc_layout_coordinate(r->fragment.layout, found.elements[i], c);
+        printf(r->json ? "{\"m\": %" PRId64 ", \"at\": [%" PRId64 ", %" PRId64 "]}\n"
+                       : "m %" PRId64 "  (%" PRId64 ", %" PRId64 ")\n",
+               found.positions[i * facts.axis_count + m], c[0], c[1]);
+    }
+    return TIRC_OK;
+}
+
+static void print_facts(const request *r) {
+    const tirc_fragment *f = &r->fragment;
+    printf("{\"name\": \"%s\"", r->name);
+    if (f->is_transfer)
+        printf(", \"lanes\": %d, \"bits_per_lane\": %d, \"cells\": %d, \"registers_per_thread\": %d",
+               f->lanes, f->bits_per_lane, f->cells, f->registers_per_thread);
+    if (f->layout) {
+        tirc_layout_facts facts;
+        tirc_layout_describe(f->layout, &facts);
+        printf(", \"shape\": [%" PRId64 ", %" PRId64 "], \"layout\": \"%s\"", facts.shape[0], facts.shape[1],
+               facts.text);
+    }
+    puts("}");
+}
+
+static tirc_status answer_all(request *r) {
+    const cli_arguments *a = r->arguments;
+    const char *text;
+    bool asked = false;
+    tirc_status status = TIRC_OK;
+    tirc_layout_facts facts;
+    if ((text = cli_value(a, "--at"))) {
+        status = answer_at(r, text);
+        asked = true;
+    }
+    if (status == TIRC_OK && cli_flag(a, "--thread")) {
+        status = answer_thread(r);
+        asked = true;
+    }
+    if (status == TIRC_OK && cli_flag(a, "--layout")) {
+        if (!one_layout(r, &facts))
+            return TIRC_USAGE;
+        printf(r->json ? "{\"layout\": \"%s\"}\n" : "%s\n", facts.text);
+        asked = true;
+    }
+    if (status == TIRC_OK && (text = cli_value(a, "--svg"))) {
+        status = cli_draw_to(text, draw, r, TIRC_PICTURE_SVG);
+        asked = true;
+    }
+    if (status == TIRC_OK && (text = cli_value(a, "--html"))) {
+        status = cli_draw_to(text, draw, r, TIRC_PICTURE_HTML);
+        asked = true;
+    }
+    if (status != TIRC_OK || asked)
+        return status;
+    if (r->json)
+        print_facts(r);
+    else
+        status = cli_draw_to(NULL, draw, r, cli_wants_colour(a) ? TIRC_PICTURE_ANSI : TIRC_PICTURE_TEXT);
+    return status;
+}
+
+static int fragment(const cli_arguments *arguments) {
+    request r = {.arguments = arguments,
+                 .name = arguments->words[0],
+                 .pack = cli_flag(arguments, "--pack"),
+                 .json = cli_flag(arguments, "--json")};
+    uint64_t split = 0;
+    if (!cli_number(arguments, "--split", 1, 511, &split))
+        return CLI_USAGE;
+    r.split = (int64_t)split;
+    cli_input input = {.session = r.session = tirc_session_create(NULL)};
+    if (!r.session)
+        return cli_exit(TIRC_NO_MEMORY);
+    tirc_status status = tirc_fragment_read(r.session, r.name, r.pack, r.split, &r.fragment);
+    if (status == TIRC_OK)
+        status = answer_all(&r);
+    return cli_finish(arguments, &input, status);
+}
+
+const cli_command cli_fragment_command = {
+    .name = "fragment",
+    .words = "INSTRUCTION",
+    .summary = "lane, column, thread and register of tcgen05.ld, st and matrix fragments",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = fragment,
+    .examples = "  tirc fragment tcgen05.ld.16x128b.x4\n"
+                "  tirc fragment tcgen05.ld.32x32b.x8 --pack --svg fragment.svg\n"
+                "  tirc fragment mma.m16n8k16.f16.A --thread 5\n"};
