@@ -133,7 +133,7 @@ static layout_answer by_elements(const layout_tile *a, const layout_tile *b, int
 /* Cuts b at a's boundaries and the other way round; false when they do not nest. */
 static bool refine(base_arena *arena, const layout_tile **a, const layout_tile **b) {
     for (int round = 0; round < 2; round++) {
-        int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, (*a)->shard_count);
+        int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, (size_t)(*a)->shard_count + 1);
         const int64_t *shape = extents;
         uint32_t rank = 0, *separators = NULL;
         for (uint32_t i = 0; i < (*a)->shard_count; i++)

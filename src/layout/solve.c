@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { STEP_LIMIT = 4 << 20 };
+#define FAR (INT64_MAX / 8) /* differences of places up to here do not overflow */
 
 static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
@@ -131,12 +132,19 @@ void layout_find(base_arena *arena, const layout_map *map, const int64_t *positi
     add_terms(&f, layout->replica, layout->replica_count, false, axes);
     if (f.count > 1)
         qsort(f.terms, f.count, sizeof *f.terms, by_stride);
-    for (uint32_t i = f.count; i-- > 1;)
-        if (f.terms[i - 1].axis == f.terms[i].axis) {
-            int64_t reach = (f.terms[i].extent - 1) * f.terms[i].stride;
-            f.terms[i - 1].low = f.terms[i].low + (reach < 0 ? reach : 0);
-            f.terms[i - 1].high = f.terms[i].high + (reach > 0 ? reach : 0);
+    for (uint32_t i = f.count; i-- > 0;) {
+        int64_t reach = (f.terms[i].extent - 1) * f.terms[i].stride;
+        int64_t low = f.terms[i].low + (reach < 0 ? reach : 0),
+                high = f.terms[i].high + (reach > 0 ? reach : 0);
+        if (magnitude(reach) > FAR || low < -FAR || high > FAR) {
+            found->complete = false; /* the bounds would not fit */
+            return;
         }
+        if (i > 0 && f.terms[i - 1].axis == f.terms[i].axis) {
+            f.terms[i - 1].low = low;
+            f.terms[i - 1].high = high;
+        }
+    }
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++) {
         int64_t want = position[a];
         f.position[a] = layout->offset[a];
@@ -151,7 +159,7 @@ void layout_find(base_arena *arena, const layout_map *map, const int64_t *positi
         for (uint32_t i = 0; i < f.count; i++)
             reached = reached || f.terms[i].axis == a;
         if (__builtin_sub_overflow(want, layout->offset[a], &f.left[a]) || (!reached && f.left[a] != 0) ||
-            magnitude(f.left[a]) > INT64_MAX / 4)
+            f.left[a] < -2 * FAR || f.left[a] > 2 * FAR)
             return; /* no element is there */
     }
     search(&f, 0);
@@ -200,18 +208,20 @@ static layout_answer cancel(canceller *c, uint32_t at, int64_t left, bool differ
     } else if (c->shard[at] == UINT32_MAX) {
         low = high = 0; /* copies at one place */
     }
-    bool unknown = false;
-    for (int64_t d = low; d <= high; d++) {
-        c->step[at] = d;
-        layout_answer answer =
-            cancel(c, at + 1, left + d * stride, differs || (d != 0 && c->shard[at] != UINT32_MAX));
-        if (answer == LAYOUT_YES)
-            return answer;
-        unknown = unknown || answer == LAYOUT_UNKNOWN;
-        if (unknown)
-            break;
-    }
-    return unknown ? LAYOUT_UNKNOWN : LAYOUT_NO;
+    /* Outward from 0, so that the elements found lie near each other. */
+    int64_t begin = low > 0 ? low : high < 0 ? high : 0;
+    for (int64_t k = 0; begin + k <= high || begin - k >= low; k++)
+        for (int sign = 1; sign >= (k == 0 ? 1 : -1); sign -= 2) {
+            int64_t d = begin + sign * k;
+            if (d < low || d > high)
+                continue;
+            c->step[at] = d;
+            layout_answer answer =
+                cancel(c, at + 1, left + d * stride, differs || (d != 0 && c->shard[at] != UINT32_MAX));
+            if (answer != LAYOUT_NO)
+                return answer;
+        }
+    return LAYOUT_NO;
 }
 
 static void add_iter(canceller *c, const layout_iter *iter, uint32_t shard) {
@@ -243,10 +253,11 @@ static layout_answer axis_cancels(const layout_tile *layout, layout_axis axis, c
     for (uint32_t i = c->count; i-- > 0;) {
         int64_t stride = magnitude(c->iters[i]->stride);
         sparse = sparse && stride > c->reach[i + 1];
-        c->reach[i] = c->reach[i + 1] + (c->iters[i]->extent - 1) * stride;
-        c->divisor[i] = gcd(c->divisor[i + 1], stride);
-        if (c->reach[i] > INT64_MAX / 4)
+        int64_t reach = (c->iters[i]->extent - 1) * stride;
+        if (reach > FAR || c->reach[i + 1] > FAR)
             return LAYOUT_UNKNOWN;
+        c->reach[i] = c->reach[i + 1] + reach;
+        c->divisor[i] = gcd(c->divisor[i + 1], stride);
     }
     return sparse ? LAYOUT_NO : cancel(c, 0, 0, false);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { ALL_BANKS_BITS = 1024 };
+#define FAR (INT64_C(1) << 60)
 
 static void say(view_figure *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(view_figure *f, const char *format, ...) {
@@ -64,6 +65,10 @@ static bool place_axes(view_figure *f, unsigned bits, layout_error *error) {
     view_placement *p = &f->placement;
     int64_t low[LAYOUT_AXIS_COUNT], high[LAYOUT_AXIS_COUNT], rows = 1;
     find_bounds(map, low, high);
+    for (uint32_t s = 0; s < map->axis_count; s++)
+        if (low[s] < -FAR || high[s] > FAR)
+            return refuse(f->arena, error, "the highest place", high[s] > FAR ? high[s] : -low[s], FAR) !=
+                   NULL;
     p->column_slot = map->axis_count;
     for (uint32_t s = 0; s < map->axis_count; s++)
         if (is_column_axis(map->axes[s]) && p->column_slot == map->axis_count)

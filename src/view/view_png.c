@@ -78,7 +78,8 @@ static void deflate(const uint8_t *data, size_t stride, size_t rows, base_builde
         bool again = y > 0 && stride <= 32768 && memcmp(row, row - stride, stride) == 0;
         for (size_t i = 0; i < stride;) {
             size_t run = 0;
-            while (run < 258 && i + run < stride && (again || (y + i > 0 && row[i + run] == row[i - 1])))
+            while (run < 258 && i + run < stride &&
+                   (again || (y + i > 0 && row[i + run] == data[y * stride + i - 1])))
                 run++;
             if (run >= 3)
                 put_run(&w, (uint32_t)run, again ? (uint32_t)stride : 1);

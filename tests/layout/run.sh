@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tirc layout and tirc fragment: answers to the letter, in words and as JSON, statuses, and refused input.
+# covers: A16 A17 A20 A22 B6 B26 B31 B32 B35 B36
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+tirc=$PWD/${TIRC_BUILD:-build/test}/tirc
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export NO_COLOR=1
+number=0 bad=0
+say() {
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        sed 's/^/# /' "$work/log" | head -n 20
+        bad=1
+    fi
+}
+# status, expected text of both streams, words of the command
+check() {
+    local want_status=$1 want=$2
+    shift 2
+    "$tirc" "$@" >"$work/out" 2>"$work/err" </dev/null
+    local status=$?
+    cat "$work/out" "$work/err" >"$work/log"
+    [ "$status" -eq "$want_status" ] && [ "$(cat "$work/log")" = "$want" ]
+    say $? "tirc $*"
+}
+# status, a part of the text
+part() {
+    local want_status=$1 want=$2
+    shift 2
+    "$tirc" "$@" >"$work/log" 2>&1 </dev/null
+    local status=$?
+    [ "$status" -eq "$want_status" ] && grep -q -F -e "$want" "$work/log"
+    say $? "tirc $* (a part)"
+}
+check 0 '{"m": 13}' layout 'S[(8,8):(10,1)]' --shape 8,8 --at 1,3 --json
+check 0 'm 13' layout 'S[(8,8):(10,1)]' --shape 8,8 --at 1,3
+# the four layouts of one access
+check 0 '{"m": 19}' layout 'S[(4,8)]' --at 2,3 --json
+check 0 '{"m": 14}' layout 'S[(4,8):(1,4)]' --at 2,3 --json
+check 0 '{"m": 83}' layout 'S[(4,8)]+64' --at 2,3 --json
+check 0 '{"m": 35}' layout 'S[(4,8):(16,1)]' --at 2,3 --json
+check 0 '{"TLane": 69, "TCol": 7}' layout 'S[(4,16,32):(32@TLane,1@TLane,1@TCol)]' --shape 64,32 --at 37,7 --json
+check 0 '{"laneid": 0, "warpid": 5, "m": 0}
+{"laneid": 0, "warpid": 9, "m": 0}' layout 'S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)]+R[2:4@warpid]+5@warpid' --shape 8,16 --at 0,0 --json
+check 0 '{"at": [0,0], "place": {"m": 0}}
+{"at": [0,1], "place": {"m": 2}}
+{"at": [1,0], "place": {"m": 1}}
+{"at": [1,1], "place": {"m": 3}}' layout 'S[(2,2):(1,2)]' --table --json
+check 0 '(1, 2)  laneid 5, m 0
+(1, 3)  laneid 5, m 1' layout 'S[(8,4,2):(4@laneid,1@laneid,1)]' --shape 8,8 --lane 5
+check 0 '{"elements": [{"at": [1,3], "place": {"laneid": 5, "m": 1}}], "complete": true}' \
+    layout 'S[(8,4,2):(4@laneid,1@laneid,1)]' --shape 8,8 --inverse laneid=5,m=1 --json
+check 0 'no element' layout 'S[(8,8):(10,1)]' --inverse m=8
+check 0 '{"injective": true}' layout 'Z(3,3,3)*S[(8,64):(64,1)]' --injective --json
+check 1 'not injective: (0, 1) and (1, 0) both map to m 1' layout 'S[(4,2):(1,1)]' --injective
+check 1 '{"injective": false, "first": [0], "second": [1], "place": {"m": 0}}' layout 'S[8:0]' --injective --json
+check 0 '8 elements of 16 bits (16 bytes); not 16, because an access moves at most 16 bytes' \
+    layout 'Z(3,3,3)*S[(8,64):(64,1)]' --dtype float16 --vector
+check 0 '{"elements": 4, "bits": 64, "exact": true, "why": "the iter 8:68 steps by 68, no multiple of 8 elements"}' \
+    layout 'S[(8,64):(68,1)]' --dtype float16 --vector --json
+check 0 '8 passes of 128 bytes for 32 lanes of 4 bytes; 1 without conflicts
+pass 0, bank 0: 8 different words, lanes 0 4 8 12 16 20 24 28
+pass 0, bank 8: 8 different words, lanes 1 5 9 13 17 21 25 29
+pass 0, bank 16: 8 different words, lanes 2 6 10 14 18 22 26 30
+pass 0, bank 24: 8 different words, lanes 3 7 11 15 19 23 27 31' layout 'S[(32,32)]' --dtype float32 --banks --access 'S[32:8]'
+check 0 '{"wavefronts": 1, "ideal": 1, "conflicts": []}' layout 'S[(32,32):(33,1)]' --banks --access 'S[32:32]' --json
+check 0 'the layouts agree on every element' layout 'S[(4,8):(8,1)]' --compare 'S[32:1]'
+check 0 '{"agree": true}' layout 'S[(2,32):(1@wid_in_wg,1@laneid)]' --compare 'S[64:1@tid_in_wg]' --json
+check 1 'they differ at (0, 1): m 1 here, m 4 there' layout 'S[(4,8):(8,1)]' --compare 'S[(4,8):(1,4)]'
+check 0 '((2,4),8):((1,16),2)' layout 'S[(4,2,8):(16,1,2)]' --shape 8,8 --cute
+check 0 'Sw<3,3,3> o 0 o (8,64):(64,1)' layout 'Z(3,3,3)*S[(8,64):(64,1)]' --cute
+check 0 '{"m": 72}' layout '((4,2),(2,4)):((8,4),(1,16))' --at 3,6 --json --shape 8,8
+check 0 'S[64:1]' layout 'S[(8,8):(8,1)]' --canonical
+check 0 '{"m": 3, "laneid": 6}' fragment tcgen05.ld.16x128b.x4 --at 9,6 --json
+check 0 '{"name": "tcgen05.ld.16x128b.x4", "lanes": 16, "bits_per_lane": 512, "cells": 256, "registers_per_thread": 8, "shape": [16, 16], "layout": "S[(2,8,4,4):(1,4@laneid,2,1@laneid)]"}' \
+    fragment tcgen05.ld.16x128b.x4 --json
+check 0 'm 0  (5, 2)
+m 1  (5, 3)
+m 2  (13, 2)
+m 3  (13, 3)' fragment mma.m16n8.D --thread 21
+part 0 'One warp reads 16 lanes x 512 bits = 256 cells of tensor memory; 8 registers of 32 bits per thread' fragment tcgen05.ld.16x128b.x4
+part 0 'Register r holds column 2c in its low half' fragment tcgen05.ld.16x128b.x4 --pack
+part 0 'S[(2,2):(2,1)]' layout 'S[(2,2):(2,1)]'
+# refused, with the iter or axis and the numbers
+part 1 'layout S[(4,8):(8,1)] has 32 elements, but the shape (4, 9) has 36 [T0841]' layout 'S[(4,8):(8,1)]' --shape 4,9
+part 1 'extent 0 of shard 1 is not positive [T0840]' layout 'S[(4,0):(8,1)]'
+part 1 'extent -8 of shard 1 is not positive [T0840]' layout 'S[(4,-8):(8,1)]'
+part 1 "'foo' is no axis" layout 'S[(4,8):(8@foo,1)]'
+part 1 '2 extents but 1 strides' layout 'S[(4,8):(8)]'
+part 1 'shard iter 0 is 4:9223372036854775807@m [T0840]' layout 'S[4:9223372036854775807]'
+part 1 'does not fit in 64 bits' layout 'S[4:9223372036854775808]'
+part 1 'a swizzle of length 4 needs an atom length of at least 4, not 3' layout 'Z(3,4,3)*S[(8,64):(64,1)]'
+part 1 'elements to draw, copies included: 1099511627776; a picture shows at most 1048576 [T0843]' \
+    layout 'S[(1048576,1048576):(1048576,1)]' --svg "$work/no.svg"
+[ ! -e "$work/no.svg" ]
+say $? "a refused picture leaves no file"
+part 1 'coordinate 8 of dimension 1 is outside [0, 8)' layout 'S[(8,8)]' --at 0,8
+part 1 'CuTe' layout 'S[(8,8):(1@laneid,1)]' --cute
+part 1 'm64n32k16 is a shape of a matrix multiplication' fragment tcgen05.ld.m64n32k16.x4
+part 1 'needs 256 registers per thread; the limit is 128' fragment tcgen05.ld.16x128b.x128
+part 2 'wants at most 16 numbers' layout 'S[(8,8)]' --shape 8,x
+part 2 'has 3 coordinates, the shape has 2 dimensions' layout 'S[(8,8)]' --at 0,1,2
+part 2 'there is no element type `float17`' layout 'S[(8,8)]' --dtype float17
+part 2 'the layout has no axis of threads or lanes' layout 'S[(8,8)]' --lane 3
+part 1 "the layout has no axis 'tx'" layout 'S[(8,8)]' --inverse tx=3
+part 3 'gave up after 1048576 elements' layout 'S[(1048576,1048576):(0,0)]' --inverse m=0
+echo "1..$number"
+exit $bad
