@@ -23,7 +23,7 @@ static const layout_tile *plain(base_arena *arena, const layout_tile *layout, bo
         layout_iter iter = c->replica[i];
         if (iter.extent == 1 || iter.stride == 0)
             continue;
-        if (iter.stride < 0) {
+        if (iter.stride < 0 && iter.stride != INT64_MIN) {
             tile->offset[iter.axis] += (iter.extent - 1) * iter.stride;
             tile->offset_axes |= 1u << iter.axis;
             iter.stride = -iter.stride;

@@ -48,9 +48,14 @@ static void add_digits(const layout_map *map, layout_digit *digits, uint32_t *co
         uint64_t extent = i == 0 ? 0 : (uint64_t)iters[i].extent;
         if (iters[i].extent == 1 || iters[i].stride == 0)
             continue;
-        digits[(*count)++] = (layout_digit){
-            below,           extent,          iters[i].stride, dimension, slot_of(map, iters[i].axis),
-            shift_of(below), shift_of(extent)};
+        digits[(*count)++] = (layout_digit){.divisor = below,
+                                            .extent = extent,
+                                            .stride = iters[i].stride,
+                                            .dimension = dimension,
+                                            .slot = slot_of(map, iters[i].axis),
+                                            .divisor_shift = shift_of(below),
+                                            .extent_shift = shift_of(extent),
+                                            .mask = extent - 1}; /* all ones for 0 */
     }
 }
 
@@ -89,6 +94,10 @@ const layout_map *layout_map_make(base_arena *arena, const layout_tile *layout, 
         for (uint32_t d = 0; d < rank; d++)
             add_digits(map, digits, &map->digit_count, d, iters + at[d], at[d + 1] - at[d]);
     map->digits = digits;
+    map->shifts = true;
+    for (uint32_t i = 0; i < map->digit_count; i++)
+        map->shifts = map->shifts && digits[i].divisor_shift >= 0 &&
+                      (digits[i].extent == 0 || digits[i].extent_shift >= 0);
     return map;
 }
 
@@ -122,6 +131,13 @@ static void place(const layout_map *map, const int64_t *coordinate, int64_t *pos
     }
     for (uint32_t s = 0; s < map->axis_count; s++)
         position[s] = map->origin[s];
+    if (map->shifts) {
+        for (const layout_digit *digit = map->digits, *end = digit + map->digit_count; digit < end; digit++) {
+            uint64_t x = (uint64_t)coordinate[digit->dimension] >> digit->divisor_shift & digit->mask;
+            position[digit->slot] += (int64_t)x * digit->stride;
+        }
+        return;
+    }
     for (uint32_t i = 0; i < map->digit_count; i++) {
         const layout_digit *digit = &map->digits[i];
         uint64_t x = (uint64_t)coordinate[digit->dimension];

@@ -13,6 +13,7 @@ typedef struct layout_digit {
     int64_t stride;
     uint32_t dimension, slot;
     int8_t divisor_shift, extent_shift; /* -1: not a power of two */
+    uint64_t mask;                      /* of a digit that is shifts and masks alone */
 } layout_digit;
 
 /* A layout prepared for many evaluations over one shape, whose elements it must match one by one. */
@@ -26,6 +27,7 @@ typedef struct layout_map {
     int64_t origin[LAYOUT_AXIS_COUNT];
     uint32_t m_slot; /* axis_count when there is no m */
     bool flat;       /* the digits are those of the row-major number of the element */
+    bool shifts;     /* every digit is a shift and a mask */
     const layout_digit *digits;
 } layout_map;
 const layout_map *layout_map_make(base_arena *arena, const layout_tile *layout, const int64_t *shape,

@@ -11,8 +11,9 @@
 enum { STEP_LIMIT = 4 << 20 };
 #define FAR (INT64_MAX / 8) /* differences of places up to here do not overflow */
 
+/* The lowest number has no opposite; the highest stands for it, which is as far away. */
 static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
+    return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
 }
 
 static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */

@@ -36,10 +36,6 @@ static bool check_iters(base_arena *arena, const layout_iter *iters, uint32_t co
         if (iters[i].extent <= 0)
             return layout_refuse(arena, error, "extent %lld of %s %u is not positive",
                                  (long long)iters[i].extent, what, (unsigned)i) != NULL;
-        if (iters[i].stride == INT64_MIN) /* has no opposite */
-            return layout_refuse(arena, error,
-                                 "stride %lld of %s %u does not fit: its opposite needs 65 bits",
-                                 (long long)iters[i].stride, what, (unsigned)i) != NULL;
         if (__builtin_mul_overflow(size, iters[i].extent, &size))
             return layout_refuse(arena, error, "the product of the %s extents does not fit in 64 bits",
                                  what) != NULL;
@@ -57,8 +53,7 @@ bool layout_check(base_arena *arena, const layout_tile *layout, layout_error *er
     for (uint32_t i = 0; i < layout->shard_count + layout->replica_count; i++) {
         bool shard = i < layout->shard_count;
         const layout_iter *iter = shard ? &layout->shard[i] : &layout->replica[i - layout->shard_count];
-        if (!add_reach(iter, &lowest[iter->axis], &highest[iter->axis]) || highest[iter->axis] == INT64_MAX ||
-            lowest[iter->axis] == INT64_MIN)
+        if (!add_reach(iter, &lowest[iter->axis], &highest[iter->axis]) || highest[iter->axis] == INT64_MAX)
             return layout_refuse(arena, error,
                                  "the positions that the layout reaches do not fit in 64 bits: %s iter %u is "
                                  "%lld:%lld@%s",

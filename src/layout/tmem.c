@@ -106,6 +106,19 @@ static bool folded(const layout_tmem_mma *mma, const int64_t *shape, uint32_t ra
     return out->count == 3;
 }
 
+static const layout_tile *one_per_cell(base_arena *arena, const layout_tile *tile, const layout_tmem_mma *mma,
+                                       layout_error *error) {
+    if (tile == NULL || mma->operand != 'D' || mma->bits != 16)
+        return tile == NULL ? NULL : layout_canonical(arena, tile);
+    layout_iter *shard = base_arena_copy(arena, tile->shard, sizeof *shard * tile->shard_count);
+    for (uint32_t i = 0; i < tile->shard_count; i++)
+        if (shard[i].axis == LAYOUT_AXIS_TCOL && __builtin_mul_overflow(shard[i].stride, 2, &shard[i].stride))
+            return layout_refuse(arena, error, "the columns of the accumulator do not fit in 64 bits");
+    const layout_tile *wide = layout_make(arena, shard, tile->shard_count, tile->replica, tile->replica_count,
+                                          tile->offset, tile->offset_axes, error);
+    return wide == NULL ? NULL : layout_canonical(arena, wide);
+}
+
 const layout_tile *layout_tmem_operand(base_arena *arena, const layout_tmem_mma *mma, const int64_t *shape,
                                        uint32_t rank, layout_error *error) {
     char letter = 0;
@@ -120,8 +133,7 @@ const layout_tile *layout_tmem_operand(base_arena *arena, const layout_tmem_mma 
     bool folds = letter == 'B' || letter == 'E', plain = rank == 2 && shape[0] == m && mma->group == NULL;
     list shard = none, replica = none;
     if (plain && mma->operand == 'D') {
-        const layout_tile *tile = layout_tmem_datapath(arena, letter, m, shape[1], 0, error);
-        return tile == NULL ? NULL : layout_canonical(arena, tile);
+        return one_per_cell(arena, layout_tmem_datapath(arena, letter, m, shape[1], 0, error), mma, error);
     }
     if (plain && letter != 'E') { /* A, and A of B, which both halves of the lanes hold */
         add(&shard, m, 1, LAYOUT_AXIS_TLANE);
@@ -136,8 +148,7 @@ const layout_tile *layout_tmem_operand(base_arena *arena, const layout_tmem_mma 
                              layout_shape_text(arena, shape, rank), (long long)m,
                              folds ? ", and (2, rows, columns) folds the columns" : "");
     }
-    const layout_tile *tile = make(arena, &shard, &replica, 0, error);
-    return tile == NULL ? NULL : layout_canonical(arena, tile);
+    return one_per_cell(arena, make(arena, &shard, &replica, 0, error), mma, error);
 }
 
 static bool check_factors(base_arena *arena, int64_t rows, int64_t row_step, int64_t factors,

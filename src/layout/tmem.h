@@ -19,6 +19,9 @@ typedef struct layout_tmem_mma {
     int m, cta_group;
     bool ws, sparse;
     const int64_t *group; /* three factors (s, 2, n) of the columns of D in B and E; NULL: none */
+    /* Of an element. An accumulator of 16 bits has a cell of 32 for itself, so its columns count by 2; A is
+     * packed. 0: 32 bits. */
+    unsigned bits;
 } layout_tmem_mma;
 const layout_tile *layout_tmem_operand(base_arena *arena, const layout_tmem_mma *mma, const int64_t *shape,
                                        uint32_t rank, layout_error *error);
