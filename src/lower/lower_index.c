@@ -286,6 +286,20 @@ static bool tile(sum *s, const ir_tensor *tensor, const ir_expr *const *indices)
     return true;
 }
 
+/* The swizzle over a whole element number, which is not negative: bits [M, M + B) flip by the bits S above,
+ * or the other way round (layouts.md 2.1). One shift, one mask, one XOR. */
+static const ir_expr *swizzled(lower_context *context, const ir_expr *n, layout_swizzle z) {
+    ir_module *module = context->module;
+    int64_t value;
+    if (ir_is_int(n, &value))
+        return constant_like(module, n, layout_swizzle_apply(z, value));
+    int64_t mask = (((int64_t)1 << z.length) - 1) << (z.per_element + (z.outer ? z.atom : 0));
+    const ir_expr *moved =
+        lower_integer_binary(module, z.outer ? IR_SHL : IR_SHR, n, constant_like(module, n, z.atom));
+    return lower_integer_binary(
+        module, IR_BITXOR, n, lower_integer_binary(module, IR_BITAND, moved, constant_like(module, n, mask)));
+}
+
 /* ---- accesses that no address can serve ---- */
 static bool check_access(lower_context *context, const ir_tensor *tensor, base_span span) {
     base_diagnostics *diagnostics = context->diagnostics;
@@ -327,6 +341,12 @@ const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, cons
         row_major(&s, tensor, indices);
     else if (!tile(&s, tensor, indices))
         return NULL;
+    const layout_tile *layout = tensor->type.layout;
+    if (layout && layout->swizzle.present && layout->swizzle.length > 0 && !s.overflow) {
+        const ir_expr *whole = swizzled(context, add_up(&s), layout->swizzle);
+        s = (sum){.context = context};
+        add_term(&s, whole, 1);
+    }
     unsigned lanes = tensor->type.lanes > 1 ? tensor->type.lanes : 1;
     const ir_expr *offset;
     view_pointer(tensor, &offset);
@@ -373,6 +393,14 @@ bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const 
     const layout_iter *inner = &group->shard[end - 1];
     if (inner->stride != 1 || inner->axis != LAYOUT_AXIS_M)
         return false;
+    if (group->swizzle.present &&
+        group->swizzle.length > 0) { /* a run inside of what the XOR keeps together */
+        bool aligned = count > 0 && ((int64_t)1 << group->swizzle.per_element) % count == 0 &&
+                       inner->extent % count == 0 && group->offset[LAYOUT_AXIS_M] % count == 0;
+        for (uint32_t i = 0; i + 1 < end; i++)
+            aligned = aligned && group->shard[i].stride % count == 0;
+        return aligned && arith_is_multiple(context->facts, last, count);
+    }
     if (end - separators[tensor->type.rank - 1] == 1)
         return true;
     return inner->extent % count == 0 && arith_is_multiple(context->facts, last, count);
@@ -402,7 +430,7 @@ bool lower_footprint(lower_context *context, const ir_tensor *tensor, base_span 
         for (uint32_t i = 0; i < layout->shard_count; i++)
             if (layout->shard[i].stride < 0 && layout->shard[i].axis == LAYOUT_AXIS_M)
                 return report_size(context, tensor, span, "cannot have a layout with negative strides");
-        if (!layout_span(layout, LAYOUT_AXIS_M, &size) || size <= 0)
+        if (!layout_footprint(layout, LAYOUT_AXIS_M, &size) || size <= 0)
             return report_size(context, tensor, span, "is larger than 64 bits can count");
     }
     *elements = (uint64_t)size;
@@ -422,7 +450,7 @@ uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements) {
 uint64_t lower_tensor_bytes(const ir_tensor *tensor) {
     int64_t size = 1, extent;
     if (tensor->type.layout) {
-        if (!layout_span(tensor->type.layout, LAYOUT_AXIS_M, &size) || size <= 0)
+        if (!layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &size) || size <= 0)
             return 0;
     } else {
         for (uint32_t d = 0; d < tensor->type.rank; d++)

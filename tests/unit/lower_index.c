@@ -38,6 +38,14 @@ static int64_t evaluate(const ir_expr *e, const ir_var *const *vars, const int64
         return num_wrap(t, a - b);
     case IR_MUL:
         return num_wrap(t, a * b);
+    case IR_BITXOR:
+        return num_wrap(t, a ^ b);
+    case IR_BITAND:
+        return num_wrap(t, a & b);
+    case IR_SHR:
+        return num_wrap(t, a >> b);
+    case IR_SHL:
+        return num_wrap(t, (int64_t)((uint64_t)a << b));
     case IR_FLOORDIV:
         return num_floor_divide(t, a, b);
     case IR_FLOORMOD:
@@ -145,6 +153,13 @@ static void random_layouts(void **state) {
         const layout_tile *layout =
             layout_make(f.arena, iters, count, NULL, 0, offsets, 1u << LAYOUT_AXIS_M, &error);
         assert_non_null(layout);
+        if (pick(&f, 3) == 0) { /* under a swizzle, in both directions */
+            uint8_t length = (uint8_t)pick(&f, 4);
+            layout_swizzle swizzle = {true, pick(&f, 3) == 0, (uint8_t)pick(&f, 4), length,
+                                      (uint8_t)(length + pick(&f, 3))};
+            layout = layout_compose(f.arena, layout, swizzle, &error);
+            assert_non_null(layout);
+        }
         check_coordinates(&f, make_tensor(&f, layout, shape, rank), shape, rank, layout);
         const layout_tile *dense = layout_row_major(f.arena, shape, rank, &error);
         check_coordinates(&f, make_tensor(&f, NULL, shape, rank), shape, rank, dense);
