@@ -97,7 +97,8 @@ typedef enum vm_finding_kind {
     VM_FIND_KIND_COUNT
 } vm_finding_kind;
 const char *vm_finding_kind_name(vm_finding_kind kind);
-/* The level this processor would use: "x86-64-v4", "x86-64-v3", "x86-64" or "generic"; $TIRC_VM_LEVEL lowers it. */
+/* The level this processor would use: "x86-64-v4", "x86-64-v3", "x86-64" or "generic"; $TIRC_VM_LEVEL lowers
+ * it. */
 const char *vm_level_name(void);
 
 /* One raw finding: where it happened and the numbers. The same kind at the same instruction is merged: count.

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The library as an inference engine would use it: a script in memory, CUDA and PTX out, a run on the CPU, and
- * diagnostics as data. Compiled as C99 against the installed header. Prints TAP. */
+ * The library as an inference engine would use it: a script in memory, CUDA and PTX out, a run on the CPU,
+ * and diagnostics as data. Compiled as C99 against the installed header. Prints TAP. */
 #include <stdio.h>
 #include <string.h>
 #include <tirc.h>
 
-static const char script[] = "from tvm_tirx.script import tirx as T\n"
-                             "@T.function\n"
-                             "def axpy(a: T.float32, X: T.Tensor((N,), 'float32'), Y: T.Tensor((N,), 'float32')):\n"
-                             "    T.device_entry(launch=T.cuda.LaunchConfig(grid=((N + 127) // 128,), block=(128,)))\n"
-                             "    i: T.let = T.cuda.block_idx('x') * 128 + T.cuda.thread_idx('x')\n"
-                             "    if i < N:\n"
-                             "        Y[i] = a * X[i] + Y[i]\n";
+static const char script[] =
+    "from tvm_tirx.script import tirx as T\n"
+    "@T.function\n"
+    "def axpy(a: T.float32, X: T.Tensor((N,), 'float32'), Y: T.Tensor((N,), 'float32')):\n"
+    "    T.device_entry(launch=T.cuda.LaunchConfig(grid=((N + 127) // 128,), block=(128,)))\n"
+    "    i: T.let = T.cuda.block_idx('x') * 128 + T.cuda.thread_idx('x')\n"
+    "    if i < N:\n"
+    "        Y[i] = a * X[i] + Y[i]\n";
 static int number, bad;
-static void check(int good, const char *name)
-{
+static void check(int good, const char *name) {
     printf("%s %d - %s\n", good ? "ok" : "not ok", ++number, name);
     bad |= !good;
 }
@@ -23,8 +23,7 @@ typedef struct sink_buffer {
     char text[65536];
     size_t size;
 } sink_buffer;
-static bool keep(void *user, const char *data, size_t size)
-{
+static bool keep(void *user, const char *data, size_t size) {
     sink_buffer *buffer = user;
     if (buffer->size + size >= sizeof buffer->text)
         return false;
@@ -34,8 +33,7 @@ static bool keep(void *user, const char *data, size_t size)
     return true;
 }
 
-static tirc_status load(tirc_session *session, const char *text, tirc_module **module)
-{
+static tirc_status load(tirc_session *session, const char *text, tirc_module **module) {
     tirc_define define = {"N", "300"};
     tirc_source source = {0};
     source.size = sizeof source;
@@ -47,8 +45,7 @@ static tirc_status load(tirc_session *session, const char *text, tirc_module **m
     return tirc_load(session, &source, module);
 }
 
-static void run(tirc_session *session, tirc_module *module)
-{
+static void run(tirc_session *session, tirc_module *module) {
     static float x[300], y[300];
     float a = 3;
     int64_t shape[1] = {300};
@@ -91,8 +88,7 @@ static void run(tirc_session *session, tirc_module *module)
     (void)session;
 }
 
-int main(void)
-{
+int main(void) {
     tirc_session *session = tirc_session_create(NULL);
     tirc_module *module = NULL;
     static sink_buffer cuda, ptx;
@@ -100,19 +96,24 @@ int main(void)
     const char *title, *text;
     check(session != NULL, "session");
     check(load(session, script, &module) == TIRC_OK && tirc_kernel_count(module) == 1, "load");
-    check(tirc_emit(module, TIRC_EMIT_CUDA, NULL, keep, &cuda) == TIRC_OK && strstr(cuda.text, "axpy_kernel"), "CUDA");
-    check(tirc_emit(module, TIRC_EMIT_PTX, NULL, keep, &ptx) == TIRC_OK && strstr(ptx.text, ".entry axpy_kernel"), "PTX");
+    check(tirc_emit(module, TIRC_EMIT_CUDA, NULL, keep, &cuda) == TIRC_OK && strstr(cuda.text, "axpy_kernel"),
+          "CUDA");
+    check(tirc_emit(module, TIRC_EMIT_PTX, NULL, keep, &ptx) == TIRC_OK &&
+              strstr(ptx.text, ".entry axpy_kernel"),
+          "PTX");
     check(strcmp(tirc_kernel_at(module, 0)->parameters[1].name, "X") == 0, "parameters");
     run(session, module);
     tirc_session_destroy(session);
 
     session = tirc_session_create(NULL);
-    check(load(session, "import nothing\nx = (\n", &module) == TIRC_ERROR && module == NULL, "a broken script is refused");
-    check(tirc_diagnostic_count(session) > 0 && tirc_diagnostic_at(session, 0, &diagnostic) && diagnostic.line > 0 &&
-              diagnostic.code[0] == 'T',
+    check(load(session, "import nothing\nx = (\n", &module) == TIRC_ERROR && module == NULL,
+          "a broken script is refused");
+    check(tirc_diagnostic_count(session) > 0 && tirc_diagnostic_at(session, 0, &diagnostic) &&
+              diagnostic.line > 0 && diagnostic.code[0] == 'T',
           "its diagnostics are data");
     check(tirc_explain(diagnostic.code, &title, &text) && *title && *text, "every code is explained");
-    check(tirc_load(session, NULL, &module) == TIRC_USAGE && tirc_load(NULL, NULL, NULL) == TIRC_USAGE, "misuse is refused");
+    check(tirc_load(session, NULL, &module) == TIRC_USAGE && tirc_load(NULL, NULL, NULL) == TIRC_USAGE,
+          "misuse is refused");
     tirc_session_destroy(session);
     tirc_session_destroy(NULL);
     printf("1..%d\n", number);

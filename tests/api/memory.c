@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Failing allocations: load, emit and run with the n-th allocation failing, for every n until one run has enough.
- * Nothing may crash or leak (the hook counts), and every failure is a status. Prints TAP. */
+ * Failing allocations: load, emit and run with the n-th allocation failing, for every n until one run has
+ * enough. Nothing may crash or leak (the hook counts), and every failure is a status. Prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,7 @@ static const char script[] = "from tvm_tirx.script import tirx as T\n"
                              "    Y[t] = s[63 - t]\n";
 static long allocations, fail_at, live;
 
-static void *hook(void *user, void *old, size_t old_size, size_t new_size)
-{
+static void *hook(void *user, void *old, size_t old_size, size_t new_size) {
     (void)user;
     if (!new_size) {
         live -= (long)old_size;
@@ -33,21 +32,20 @@ static void *hook(void *user, void *old, size_t old_size, size_t new_size)
     return data;
 }
 
-static bool drop(void *user, const char *data, size_t size)
-{
+static bool drop(void *user, const char *data, size_t size) {
     (void)user, (void)data, (void)size;
     return true;
 }
 
 /* True when everything could be allocated. */
-static bool attempt(int *bad)
-{
+static bool attempt(int *bad) {
     tirc_options options = {.size = sizeof options, .allocate = hook};
     static float x[64], y[64];
     int64_t shape[1] = {64};
     tirc_argument arguments[2] = {{.name = "X", .data = x, .rank = 1, .shape = shape, .bytes = sizeof x},
                                   {.name = "Y", .data = y, .rank = 1, .shape = shape, .bytes = sizeof y}};
-    tirc_source source = {.size = sizeof source, .name = "k.py", .text = script, .text_size = sizeof script - 1};
+    tirc_source source = {
+        .size = sizeof source, .name = "k.py", .text = script, .text_size = sizeof script - 1};
     tirc_launch launch = {.size = sizeof launch, .arguments = arguments, .argument_count = 2, .threads = 1};
     tirc_module *module = NULL;
     tirc_session *session = tirc_session_create(&options);
@@ -71,14 +69,14 @@ static bool attempt(int *bad)
     return status == TIRC_OK;
 }
 
-int main(void)
-{
+int main(void) {
     int bad = 0, done = 0;
     for (fail_at = 0; fail_at < 100000 && !done && bad < 5; ++fail_at) {
         allocations = 0;
         done = attempt(&bad);
     }
-    printf("%s 1 - the n-th allocation fails, for every n up to %ld\n", bad || !done ? "not ok" : "ok", fail_at);
+    printf("%s 1 - the n-th allocation fails, for every n up to %ld\n", bad || !done ? "not ok" : "ok",
+           fail_at);
     printf("1..1\n");
     return bad || !done;
 }

@@ -46,7 +46,10 @@ for target in sm_90a sm_100a sm_120a; do
     "$dump" --roundtrip "$file" >"$work/out" 2>&1
     result $? "$target comes back equal" "$work/out"
     if [ -n "$ptxas" ]; then
-        "$dump" --print "$file" >"$work/printed.ptx" && "$ptxas" -arch=$target "$work/printed.ptx" -o "$work/cubin" >"$work/out" 2>&1
+        # A return before the block: ptxas checks every line, but its back end, which a kernel of all instructions
+        # crashes, sees none of them.
+        "$dump" --print "$file" | sed '0,/^L:/s//ret;\nL:/' >"$work/printed.ptx" &&
+            "$ptxas" -arch=$target "$work/printed.ptx" -o "$work/cubin" >"$work/out" 2>&1
         result $? "ptxas takes the printed $target" "$work/out"
     else
         skip "ptxas takes the printed $target"

@@ -265,7 +265,8 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 #define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
 VM_VECTOR(u32)
 VM_VECTOR(s32)
-VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
+VM_VECTOR(u64)
+VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
 #define VM_COMPARE_LOOP(T, op)                                                                               \
     u32 mask = 0;                                                                                            \
     for (unsigned i = 0; i < sizeof(T) * VM_LANES / VM_CHUNK; i++) {                                         \
