@@ -108,5 +108,10 @@ part 2 'there is no element type `float17`' layout 'S[(8,8)]' --dtype float17
 part 2 'the layout has no axis of threads or lanes' layout 'S[(8,8)]' --lane 3
 part 1 "the layout has no axis 'tx'" layout 'S[(8,8)]' --inverse tx=3
 part 3 'gave up after 1048576 elements' layout 'S[(1048576,1048576):(0,0)]' --inverse m=0
+# the addresses that kernels really use
+${CC:-gcc} -std=c11 -O1 -Iinclude $(case ${TIRC_BUILD:-} in *asan*) echo -fsanitize=address,undefined ;; esac) \
+    -o "$work/addresses" tests/layout/vm_addresses.c "${TIRC_BUILD:-build/test}/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 &&
+    "$work/addresses" >"$work/log" 2>&1
+say $? "100,000 addresses of random layouts on the machine"
 echo "1..$number"
 exit $bad
