@@ -59,6 +59,20 @@ static void add_digits(const layout_map *map, layout_digit *digits, uint32_t *co
     }
 }
 
+/* By slot, so that evaluation adds up each position in one go. */
+static const layout_digit *sort_digits(base_arena *arena, layout_map *map, const layout_digit *digits) {
+    layout_digit *sorted = BASE_NEW_ARRAY(arena, layout_digit, map->digit_count);
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < map->axis_count; s++) {
+        map->slot_begin[s] = count;
+        for (uint32_t i = 0; i < map->digit_count; i++)
+            if (digits[i].slot == s)
+                sorted[count++] = digits[i];
+    }
+    map->slot_begin[map->axis_count] = count;
+    return sorted;
+}
+
 const layout_map *layout_map_make(base_arena *arena, const layout_tile *layout, const int64_t *shape,
                                   uint32_t rank, layout_error *error) {
     layout_map *map = BASE_NEW(arena, layout_map);
@@ -93,7 +107,7 @@ const layout_map *layout_map_make(base_arena *arena, const layout_tile *layout, 
     else
         for (uint32_t d = 0; d < rank; d++)
             add_digits(map, digits, &map->digit_count, d, iters + at[d], at[d + 1] - at[d]);
-    map->digits = digits;
+    map->digits = sort_digits(arena, map, digits);
     map->shifts = true;
     for (uint32_t i = 0; i < map->digit_count; i++)
         map->shifts = map->shifts && digits[i].divisor_shift >= 0 &&
@@ -122,6 +136,13 @@ void layout_map_coordinate(const layout_map *map, int64_t flat, int64_t *coordin
         coordinate[d] = flat % map->shape[d];
 }
 
+static uint64_t digit_of(const layout_digit *digit, uint64_t x) {
+    x = digit->divisor_shift >= 0 ? x >> digit->divisor_shift : x / digit->divisor;
+    if (digit->extent_shift >= 0)
+        return x & digit->mask;
+    return digit->extent != 0 ? x % digit->extent : x;
+}
+
 /* The position below the swizzle. */
 static void place(const layout_map *map, const int64_t *coordinate, int64_t *position) {
     int64_t flat = 0;
@@ -129,24 +150,20 @@ static void place(const layout_map *map, const int64_t *coordinate, int64_t *pos
         flat = layout_map_flat(map, coordinate);
         coordinate = &flat;
     }
-    for (uint32_t s = 0; s < map->axis_count; s++)
-        position[s] = map->origin[s];
-    if (map->shifts) {
-        for (const layout_digit *digit = map->digits, *end = digit + map->digit_count; digit < end; digit++) {
-            uint64_t x = (uint64_t)coordinate[digit->dimension] >> digit->divisor_shift & digit->mask;
-            position[digit->slot] += (int64_t)x * digit->stride;
+    for (uint32_t s = 0; s < map->axis_count; s++) {
+        int64_t sum = map->origin[s];
+        const layout_digit *digit = map->digits + map->slot_begin[s];
+        const layout_digit *end = map->digits + map->slot_begin[s + 1];
+        if (map->shifts) {
+            for (; digit < end; digit++)
+                sum +=
+                    (int64_t)((uint64_t)coordinate[digit->dimension] >> digit->divisor_shift & digit->mask) *
+                    digit->stride;
+        } else {
+            for (; digit < end; digit++)
+                sum += (int64_t)digit_of(digit, (uint64_t)coordinate[digit->dimension]) * digit->stride;
         }
-        return;
-    }
-    for (uint32_t i = 0; i < map->digit_count; i++) {
-        const layout_digit *digit = &map->digits[i];
-        uint64_t x = (uint64_t)coordinate[digit->dimension];
-        x = digit->divisor_shift >= 0 ? x >> digit->divisor_shift : x / digit->divisor;
-        if (digit->extent_shift >= 0)
-            x &= digit->extent - 1;
-        else if (digit->extent != 0)
-            x %= digit->extent;
-        position[digit->slot] += (int64_t)x * digit->stride;
+        position[s] = sum;
     }
 }
 

@@ -25,10 +25,11 @@ typedef struct layout_map {
     uint32_t axis_count, axis_mask;
     layout_axis axes[LAYOUT_AXIS_COUNT]; /* in the order of the positions below */
     int64_t origin[LAYOUT_AXIS_COUNT];
-    uint32_t m_slot; /* axis_count when there is no m */
-    bool flat;       /* the digits are those of the row-major number of the element */
-    bool shifts;     /* every digit is a shift and a mask */
-    const layout_digit *digits;
+    uint32_t m_slot;            /* axis_count when there is no m */
+    bool flat;                  /* the digits are those of the row-major number of the element */
+    bool shifts;                /* every digit is a shift and a mask */
+    const layout_digit *digits; /* by slot: those of slot s from slot_begin[s] on */
+    uint32_t slot_begin[LAYOUT_AXIS_COUNT + 1];
 } layout_map;
 const layout_map *layout_map_make(base_arena *arena, const layout_tile *layout, const int64_t *shape,
                                   uint32_t rank, layout_error *error);
