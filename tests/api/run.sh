@@ -49,6 +49,11 @@ for kind in static shared; do
         "$work/memory" >"$work/log" 2>&1
     say $? "failing allocations on the $kind library"
 done
+# arrays and their files
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -Wall -Wextra -Iinclude -o "$work/array" tests/api/array.c "$build/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 &&
+    "$work/array" "$work" >"$work/log" 2>&1
+say $? "arrays: $(grep -c '^ok' "$work/log") checks"
 # every option of every command stands in the man page
 "$build/tirc" help >"$work/help"
 for command in run build check layout fragment fmt explain info; do
