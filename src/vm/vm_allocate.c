@@ -18,8 +18,9 @@ typedef struct allocator {
     base_arena *arena;
     BASE_VECTOR(vm_op) ops; /* laid out */
     BASE_VECTOR(uint32_t) instruction_of;
-    uint32_t *block_begin, *block_end; /* by position */
-    uint32_t *op_of_block;             /* first operation of a block, by block */
+    uint32_t *block_begin, *block_end;        /* by position */
+    uint32_t *op_of_block;                    /* first operation of a block, by block */
+    uint32_t *bit_of, *register_at, crossing; /* registers that live across blocks, and their bits */
     size_t words;
     uint64_t *live_in, *live_out, *defined, *used; /* by position */
     uint32_t *begin, *end;                         /* per register; begin UINT32_MAX: unused */
@@ -146,11 +147,50 @@ static bool is_register(uint32_t ref) {
 static uint32_t register_of(uint32_t ref) {
     return VM_REF_INDEX(ref & ~VM_REF_WRITTEN);
 }
-static void set_bit(uint64_t *row, uint32_t bit) {
-    row[bit / 64] |= (uint64_t)1 << bit % 64;
+static void set_bit(const allocator *a, uint64_t *row, uint32_t reg) {
+    uint32_t bit = a->bit_of[reg];
+    if (bit != NONE)
+        row[bit / 64] |= (uint64_t)1 << bit % 64;
 }
-static bool get_bit(const uint64_t *row, uint32_t bit) {
-    return row[bit / 64] >> bit % 64 & 1;
+static bool get_bit(const allocator *a, const uint64_t *row, uint32_t reg) {
+    uint32_t bit = a->bit_of[reg];
+    return bit != NONE && row[bit / 64] >> bit % 64 & 1;
+}
+
+/* Only registers that some block reads before it writes them can live across blocks: those get a bit. */
+static void number_crossing(allocator *a) {
+    uint32_t registers = (uint32_t)a->d->rows_of.count, named = (uint32_t)a->d->source->registers.count;
+    uint32_t *written_in = BASE_NEW_ARRAY(a->arena, uint32_t, registers);
+    a->bit_of = BASE_NEW_ARRAY(a->arena, uint32_t, registers);
+    a->register_at = BASE_NEW_ARRAY(a->arena, uint32_t, registers);
+    for (uint32_t i = 0; i < a->graph->order_count; i++) {
+        bool guarded = false;
+        for (uint32_t k = a->block_begin[i]; k < a->block_end[i]; k++) {
+            vm_op *op = &a->ops.items[k];
+            vm_operands operands;
+            vm_operands_of(a->d, op, &operands);
+            for (unsigned n = 0; n < operands.read_count; n++)
+                if (is_register(*operands.reads[n]) && written_in[register_of(*operands.reads[n])] != i + 1)
+                    a->bit_of[register_of(*operands.reads[n])] = 1;
+            for (unsigned n = 0; n < operands.write_count; n++) {
+                uint32_t reg = register_of(*operands.writes[n]);
+                if (!guarded || reg >= named)
+                    written_in[reg] = i + 1;
+                else if (written_in[reg] != i + 1)
+                    a->bit_of[reg] = 1;
+            }
+            if (op->code == VM_CODE_GUARD)
+                guarded = true;
+            else if (op->code == VM_CODE_UNGUARD)
+                guarded = false;
+        }
+    }
+    for (uint32_t r = 0; r < registers; r++) {
+        if (a->bit_of[r])
+            a->register_at[a->crossing] = r;
+        a->bit_of[r] = a->bit_of[r] ? a->crossing++ : NONE;
+    }
+    a->words = (a->crossing + 63) / 64;
 }
 
 /* Upward exposed uses and definitions of each block. A definition under a guard does not kill a register of
@@ -166,15 +206,15 @@ static void scan_blocks(allocator *a) {
             vm_operands_of(a->d, op, &operands);
             for (unsigned n = 0; n < operands.read_count; n++) {
                 uint32_t ref = *operands.reads[n];
-                if (is_register(ref) && !get_bit(defined, register_of(ref)))
-                    set_bit(used, register_of(ref));
+                if (is_register(ref) && !get_bit(a, defined, register_of(ref)))
+                    set_bit(a, used, register_of(ref));
             }
             for (unsigned n = 0; n < operands.write_count; n++) {
                 uint32_t reg = register_of(*operands.writes[n]);
                 if (!guarded || reg >= named)
-                    set_bit(defined, reg);
-                else if (!get_bit(defined, reg))
-                    set_bit(used, reg); /* keeps what the other lanes had */
+                    set_bit(a, defined, reg);
+                else if (!get_bit(a, defined, reg))
+                    set_bit(a, used, reg); /* keeps what the other lanes had */
             }
             if (op->code == VM_CODE_GUARD)
                 guarded = true;
@@ -225,7 +265,7 @@ static void find_intervals(allocator *a) {
         for (size_t w = 0; w < a->words; w++) {
             uint64_t in = a->live_in[i * a->words + w], out = a->live_out[i * a->words + w];
             for (uint64_t both = in | out; both; both &= both - 1) {
-                uint32_t bit = (uint32_t)__builtin_ctzll(both), reg = (uint32_t)(w * 64 + bit);
+                uint32_t bit = (uint32_t)__builtin_ctzll(both), reg = a->register_at[w * 64 + bit];
                 if (in >> bit & 1)
                     extend(a, reg, first, first);
                 if (out >> bit & 1)
@@ -447,7 +487,7 @@ static void record_registers(allocator *a) {
 void vm_allocate(vm_decoder *d) {
     allocator state = {.d = d, .graph = d->graph, .arena = d->arena}, *a = &state;
     lay_out(a);
-    a->words = (d->rows_of.count + 63) / 64;
+    number_crossing(a);
     size_t size = a->words * d->graph->order_count;
     a->live_in = BASE_NEW_ARRAY(d->arena, uint64_t, size);
     a->live_out = BASE_NEW_ARRAY(d->arena, uint64_t, size);

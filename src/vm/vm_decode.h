@@ -83,7 +83,7 @@ struct vm_graph {
     vm_block *blocks;
     uint32_t *block_of; /* per operation */
     uint32_t *order, order_count;
-    uint32_t *dominator; /* by position */
+    uint32_t *first, *size; /* by position: the dominator tree as ranges of a walk */
 };
 vm_graph *vm_graph_build(vm_decoder *d);
 bool vm_graph_dominates(const vm_graph *g, uint32_t block, uint32_t other);

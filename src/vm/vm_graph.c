@@ -215,19 +215,30 @@ static void find_dominators(vm_decoder *d, vm_graph *g) {
             }
         }
     }
-    g->dominator = dominator;
+    /* numbers of a walk over the tree: a block dominates those in its range; a dominator stands before its
+     * blocks */
+    uint32_t *next = BASE_NEW_ARRAY(d->arena, uint32_t, g->order_count);
+    g->first = BASE_NEW_ARRAY(d->arena, uint32_t, g->order_count);
+    g->size = BASE_NEW_ARRAY(d->arena, uint32_t, g->order_count);
+    for (uint32_t i = g->order_count; i-- > 0;) {
+        g->size[i]++;
+        if (i && dominator[i] < i)
+            g->size[dominator[i]] += g->size[i];
+    }
+    next[0] = 1;
+    for (uint32_t i = 1; i < g->order_count; i++) {
+        uint32_t parent = dominator[i] < i ? dominator[i] : 0;
+        g->first[i] = next[parent];
+        next[parent] += g->size[i];
+        next[i] = g->first[i] + 1;
+    }
 }
 
 bool vm_graph_dominates(const vm_graph *g, uint32_t block, uint32_t other) {
     uint32_t a = g->blocks[block].position, b = g->blocks[other].position;
     if (a == UINT32_MAX || b == UINT32_MAX)
         return false;
-    for (unsigned steps = 0; b > a && b != 0 && steps < 4096; steps++) {
-        if (g->dominator[b] >= b)
-            return false;
-        b = g->dominator[b];
-    }
-    return a == b;
+    return g->first[b] >= g->first[a] && g->first[b] - g->first[a] < g->size[a];
 }
 
 vm_graph *vm_graph_build(vm_decoder *d) {

@@ -274,6 +274,7 @@ typedef struct vm_program_variable {
     uint64_t address; /* in its state space */
     bool dynamic;     /* .extern .shared [] */
     bool placed;
+    const vm_function *entry; /* while laying out: the last kernel that was seen to use it */
 } vm_program_variable;
 
 struct vm_program {

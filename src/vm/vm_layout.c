@@ -140,11 +140,9 @@ static void place_shared(vm_program *program, vm_function *entry, base_arena *ar
     for (size_t f = 0; f < program->function_count; f++)
         for (size_t i = 0; reached[f] && i < reaches[f].shared.count; i++) {
             vm_program_variable *variable = add_variable(program, reaches[f].shared.items[i]);
-            bool known = false;
-            for (size_t k = 0; k < set.count; k++)
-                known |= set.items[k] == variable;
-            if (!known)
+            if (variable->entry != entry)
                 base_vector_push(arena, &set, (const vm_program_variable *)variable);
+            variable->entry = entry;
         }
     entry->static_shared_end = VM_SHARED_RESERVED;
     for (size_t i = 0; i < set.count; i++) {

@@ -361,7 +361,8 @@ static void drop_unused(optimiser *o) {
             if (is_register(*operands.reads[k]))
                 o->uses[VM_REF_INDEX(*operands.reads[k])]++;
     }
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int rounds = 0; changed && rounds < 16; rounds++) {
         changed = false;
         for (size_t i = d->ops.count; i-- > 0;) {
             vm_op *op = &d->ops.items[i];

@@ -171,6 +171,8 @@ static bool limits(vm_cta *cta, vm_warp *warp) {
 }
 
 vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
+    uint64_t limit = cta->run->launch->step_limit;
+    uint32_t budget = limit == 0 || limit / 16 >= VM_BUDGET ? VM_BUDGET : (uint32_t)(limit / 16) + 1;
     for (uint64_t idle = 0;;) {
         bool moved = false, polled = false;
         for (uint32_t i = 0; i < cta->warp_count; i++) {
@@ -178,7 +180,7 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             if (warp->live == 0)
                 continue;
             uint64_t before = warp->steps;
-            warp->budget = VM_BUDGET;
+            warp->budget = budget;
             warp->polls = 0;
             vm_leave leave = cta->run->level->run(warp);
             cta->steps += warp->steps - before;
