@@ -81,6 +81,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->status = VM_COMPLETE;
+    cta->random = base_hash_mix(launch->seed, linear);
     for (uint32_t i = 0; i < cta->warp_count; i++)
         start_warp(&cta->warps[i]);
 }
@@ -170,13 +171,31 @@ static bool limits(vm_cta *cta, vm_warp *warp) {
     return true;
 }
 
+/* The order in which the warps take their turns: first to last, last to first, or shuffled anew each round
+ * from the seed and the CTA's number, so that results do not depend on the workers. */
+static void order_warps(vm_cta *cta, uint8_t order[32]) {
+    uint32_t count = cta->warp_count;
+    vm_schedule schedule = cta->run->launch->schedule;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (uint8_t)(schedule == VM_SCHEDULE_LATE ? count - 1 - i : i);
+    for (uint32_t i = count; schedule == VM_SCHEDULE_RANDOM && i > 1; i--) {
+        cta->random = base_hash_mix(cta->random, i);
+        uint32_t other = (uint32_t)(cta->random >> 32) % i;
+        uint8_t swap = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = swap;
+    }
+}
+
 vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
     uint64_t limit = cta->run->launch->step_limit;
     uint32_t budget = limit == 0 || limit / 16 >= VM_BUDGET ? VM_BUDGET : (uint32_t)(limit / 16) + 1;
     for (uint64_t idle = 0;;) {
         bool moved = false, polled = false;
+        uint8_t order[32];
+        order_warps(cta, order);
         for (uint32_t i = 0; i < cta->warp_count; i++) {
-            vm_warp *warp = &cta->warps[i];
+            vm_warp *warp = &cta->warps[order[i]];
             if (warp->live == 0)
                 continue;
             uint64_t before = warp->steps;

@@ -115,6 +115,30 @@ static void barrier_in_parts(void **state) {
         assert_int_equal(d[t], t >= 60 ? 0 : t & 1 ? 1 : 2);
 }
 
+/* A missing barrier shows when the warps run in another order; the same seed repeats a run, whatever the
+ * workers. */
+static void schedules(void **state) {
+    const char *body =
+        "mov.u32 %r2, word;\nsetp.ne.u32 %p1, %r93, 0;\n@!%p1 st.shared.u32 [word], 5;\n"
+        "ld.shared.u32 %r1, [word];\nclock: mov.u32 %r3, %clock;\nmad.lo.u32 %r1, %r3, 16, %r1;\n" STORE_R1;
+    uint32_t results[4][256];
+    for (int i = 0; i < 4; i++) {
+        vm_case *c = vm_case_load(*state, vm_case_kernel(*state, 1, ".shared .align 4 .b8 word[4];\n", body));
+        uint32_t *data = vm_case_buffer(c, "data", sizeof results[0]);
+        c->launch.schedule = i == 0 ? VM_SCHEDULE_EARLY : i == 1 ? VM_SCHEDULE_LATE : VM_SCHEDULE_RANDOM;
+        c->launch.seed = 7;
+        c->launch.threads = i == 3 ? 3 : 1;
+        vm_case_run(c, 2, 128);
+        vm_case_clean(c);
+        memcpy(results[i], data, sizeof results[0]);
+    }
+    assert_int_equal(results[0][100] & 15, 5);
+    assert_int_equal(results[1][100] & 15, 0);
+    assert_int_equal(results[1][0] & 15, 5);
+    assert_memory_equal(results[2], results[3], sizeof results[2]);
+    assert_memory_not_equal(results[0], results[2], sizeof results[0]);
+}
+
 static void deadlocks(void **state) {
     static const struct {
         const char *body, *findings, *text;
@@ -398,6 +422,7 @@ int main(void) {
         UNIT_WITH_ARENA(member_masks),       UNIT_WITH_ARENA(calls),
         UNIT_WITH_ARENA(call_limits),        UNIT_WITH_ARENA(local_memory),
         UNIT_WITH_ARENA(printing),           UNIT_WITH_ARENA(atomics),
+        UNIT_WITH_ARENA(schedules),
     };
     return cmocka_run_group_tests_name("vm control", tests, NULL, NULL);
 }
