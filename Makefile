@@ -3,6 +3,7 @@
 # VARIANT picks flags and the folder build/VARIANT. Objects, libraries, tests and tools all live there.
 VARIANT ?= release
 CC ?= gcc
+OBJCOPY ?= objcopy
 BUILD := build/$(VARIANT)
 PREFIX ?= /usr/local
 VERSION := 0.1.0
@@ -17,6 +18,7 @@ CFLAGS_release := -O2 -g
 CFLAGS_test := -O1 -g -DTIRC_TEST
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DTIRC_TEST
 CFLAGS_fuzz := -O1 -g -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -DTIRC_TEST
+CFLAGS_arm := -O2 -g
 CFLAGS_tsan := -O1 -g -fsanitize=thread -DTIRC_TEST
 CFLAGS ?=
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DTIRC_VERSION=\"$(VERSION)\" -Isrc -Iinclude -I$(BUILD)/generated -fPIC \
@@ -38,7 +40,11 @@ LEVEL_FLAGS_x86_64 := -march=x86-64 -DVM_LEVEL=1
 LEVEL_FLAGS_x86_64_v3 := -march=x86-64-v3 -DVM_LEVEL=3
 LEVEL_FLAGS_x86_64_v4 := -march=x86-64-v4 -mprefer-vector-width=512 -DVM_LEVEL=4
 LEVEL_FLAGS_generic := -DVM_LEVEL=0
-LEVEL_OPTIMISE := -O3 -fno-gcse -fno-math-errno -fno-trapping-math
+# Sanitizers check every access of these loops: at -O3 that takes minutes to compile and finds nothing more.
+# Clang has no -fno-gcse, and says so of each loop that it leaves scalar; the pragma is a wish, not a promise.
+LEVEL_CLANG := $(findstring clang,$(CC))
+LEVEL_OPTIMISE := $(if $(filter asan fuzz tsan,$(VARIANT)),-O1,-O3) -fno-math-errno -fno-trapping-math \
+                  $(if $(LEVEL_CLANG),-Wno-pass-failed,-fno-gcse)
 LEVEL_OBJECTS := $(foreach l,$(LEVELS),$(patsubst src/vm/level/%.c,$(BUILD)/vm/level/$(l)/%.o,$(LEVEL_SOURCES)))
 
 OBJECTS := $(foreach m,$(MODULES),$(call module_objects,$(m))) $(LEVEL_OBJECTS)
@@ -63,17 +69,17 @@ define MODULE_RULE
 $(BUILD)/lib/$(1).a: $(call module_objects,$(1)) $(if $(filter vm,$(1)),$(LEVEL_OBJECTS))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$(AR) rcs $$@ $$^
 endef
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 
 $(BUILD)/tirc.o: $(OBJECTS)
 	$(CC) -r -nostdlib -o $@.all $^
-	objcopy --localize-hidden $@.all $@
+	$(OBJCOPY) --localize-hidden $@.all $@
 	@rm -f $@.all
 $(BUILD)/libtirc.a: $(BUILD)/tirc.o
 	@rm -f $@
-	ar rcs $@ $^
+	$(AR) rcs $@ $^
 $(BUILD)/libtirc.so: $(OBJECTS)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtirc.so.0 -o $@ $^ $(LDLIBS)
 $(BUILD)/tirc: $(CLI_OBJECTS) $(BUILD)/libtirc.a

@@ -417,9 +417,10 @@ struct vm_grid {
     uint64_t heap_next, heap_end; /* device malloc */
     /* work distribution and the commit in CTA order (vm_commit.c) */
     pthread_mutex_t lock, atomic_lock;
-    uint64_t next_cta, next_commit; /* first CTA not handed out, not committed */
-    volatile uint64_t stop_at;      /* CTAs after this one no longer matter */
-    volatile bool stop;
+    uint64_t next_cta;            /* first CTA not handed out */
+    _Atomic uint64_t next_commit; /* first CTA not committed; atomic: these are read without the lock */
+    _Atomic uint64_t stop_at;     /* CTAs after this one no longer matter */
+    _Atomic bool stop;
     bool lost_memory;
     vm_commit *commit;
 };

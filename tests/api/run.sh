@@ -17,7 +17,11 @@ say() {
     fi
 }
 cc=${CC:-gcc}
-case $build in *asan*) sanitize="-fsanitize=address,undefined" ;; *) sanitize="" ;; esac
+case $build in
+*asan*) sanitize="-fsanitize=address,undefined" ;;
+*tsan*) sanitize="-fsanitize=thread" ;;
+*) sanitize="" ;;
+esac
 make -s VARIANT="$(basename "$build")" PREFIX="$work/usr" install >"$work/log" 2>&1
 say $? "make install"
 for file in bin/tirc lib/libtirc.a lib/libtirc.so include/tirc.h lib/pkgconfig/tirc.pc share/man/man1/tirc.1; do
@@ -48,6 +52,10 @@ for kind in static shared; do
     $cc $sanitize -std=c11 -Wall -Wextra -I"$work/usr/include" -o "$work/memory" tests/api/memory.c $libraries >"$work/log" 2>&1 &&
         "$work/memory" >"$work/log" 2>&1
     say $? "failing allocations on the $kind library"
+    # shellcheck disable=SC2086
+    $cc $sanitize -std=c11 -Wall -Wextra -I"$work/usr/include" -o "$work/sessions" tests/api/sessions.c $libraries -pthread >"$work/log" 2>&1 &&
+        "$work/sessions" >"$work/log" 2>&1
+    say $? "two sessions in two threads on the $kind library"
 done
 # arrays and their files
 # shellcheck disable=SC2086

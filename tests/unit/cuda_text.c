@@ -541,8 +541,8 @@ static void scalar_spellings(void **state) {
     static const char *const spellings[] = {
         "function k(A: int32[8]):\n    s: int32 = 0\n    s = s + 1\n    A[s] = s\n",
         "function k(A: int32[8]):\n    s: int32\n    s = 0\n    s = s + 1\n    A[s] = s\n",
-        "function k(A: int32[8]):\n    alloc s: int32[1] local\n    s[0] = 0\n    s[0] = s[0] + 1\n    "
-        "A[s[0]] = s[0]\n"};
+        ("function k(A: int32[8]):\n    alloc s: int32[1] local\n    s[0] = 0\n    s[0] = s[0] + 1\n    "
+         "A[s[0]] = s[0]\n")};
     const char *first = emit(*state, spellings[0]);
     assert_non_null(strstr(first, "alignas(64) int s_ptr[1];"));
     for (int i = 1; i < 3; i++)
