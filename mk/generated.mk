@@ -7,3 +7,4 @@ $(BUILD)/tool/generate: $(GENERATE_SOURCES) tests/generated/generate.h
 $(BUILD)/tool/generated_check: $(wildcard tests/generated/check*.c) tests/generated/check.h $(BUILD)/libtirc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+unit: $(BUILD)/tool/generate $(BUILD)/tool/generated_check

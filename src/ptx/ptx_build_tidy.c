@@ -98,7 +98,7 @@ static void drop_empty_branches(tidy *t) {
     size_t count = t->function->instructions.count;
     for (size_t n = 0; n < count; n++) {
         const ptx_instruction *i = &t->function->instructions.items[n];
-        if (i->op != PTX_OP_BRA || i->operands[0].kind != PTX_OPERAND_LABEL)
+        if (t->gone[n] || i->op != PTX_OP_BRA || i->operands[0].kind != PTX_OPERAND_LABEL)
             continue;
         size_t target = i->operands[0].of.label->target, next = n + 1;
         while (next < target && t->gone[next])

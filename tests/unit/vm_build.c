@@ -128,6 +128,38 @@ static void random_functions(void **state) {
     assert_true(sound * 10 >= PROGRAMS * 9);
 }
 
+/* Branches over nothing go, what their conditions are made of stays for its other readers. */
+static void empty_branches(void **state) {
+    static const char *const bodies[] = {
+        "    let p: bool = A[0] < A[1]\n    B[0] = select(p, 7, 9)\n    if p:\n        pass\n",
+        "    let p: bool = A[0] < A[1]\n    if p:\n        pass\n    if p:\n        pass\n    else:\n        "
+        "pass\n"
+        "    B[0] = select(p, 7, 9)\n",
+        "    let p: bool = A[2] == A[1]\n    for i in serial(3):\n        if p:\n            if i > 1:\n"
+        "                pass\n        B[i] = select(p, i, 5 - i)\n"};
+    base_arena *arena = *state;
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        const char *text = base_arena_format(
+            arena,
+            "tir 1\n\nfunction t(A: int32[2048], B: int32[2048]):\n    launch:\n        grid = (1, 1, 1)\n"
+            "        block = (1, 1, 1)\n%s",
+            bodies[i]);
+        base_builder messages;
+        ir_module *module = help_parse(arena, text, &messages);
+        if (!module)
+            fail_msg("%s", messages.data);
+        static const char *const skips[] = {"optimise_dead", NULL};
+        for (size_t k = 0; k < 2; k++) {
+            lower_result *lowered;
+            ptx_module *ptx = build_text(arena, module, skips[k], &lowered);
+            const ir_function *function = lowered->module->functions.items[0];
+            model *expected = expected_of(arena, function);
+            assert_non_null(expected);
+            run_on_machine(arena, function, ptx, expected, text);
+        }
+    }
+}
+
 /* ---- mathematics ---- */
 
 enum { POINTS = 8192 };
@@ -232,6 +264,7 @@ static void mathematics(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_functions),
+        UNIT_WITH_ARENA(empty_branches),
         UNIT_WITH_ARENA(mathematics),
     };
     return cmocka_run_group_tests_name("vm_build", tests, NULL, NULL);
