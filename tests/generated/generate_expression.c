@@ -118,9 +118,43 @@ value narrow(generator *g, value v, wide low, wide high) {
 }
 
 /* ---- loads ---- */
+/* Sums of multiples of variables, as real kernels index: what strength reduction and wide loads work on. */
+static const char *affine_index(generator *g, int extent) {
+    wide low = 0, high = 0;
+    const char *text = NULL;
+    for (int tries = 0; tries < 6; tries++) {
+        const variable *v = &g->variables[g->variable_count - 1 - below(g, g->variable_count)];
+        if (chance(g, 60)) /* the nearest ones are loop variables */
+            v = &g->variables[g->variable_count - 1 -
+                              below(g, g->variable_count < 4 ? g->variable_count : 4)];
+        int factor = chance(g, 40) ? 1 : 1 + below(g, 8);
+        if (v->type != I32 || v->is_mutable || v->range.low < 0 || high + factor * v->range.high > extent - 1)
+            continue;
+        low += factor * v->range.low;
+        high += factor * v->range.high;
+        const char *term = factor == 1     ? v->name
+                           : chance(g, 80) ? format(g, "%s * %d", v->name, factor)
+                                           : format(g, "%d * %s", factor, v->name);
+        text = text ? format(g, "%s + %s", text, term) : term;
+    }
+    if (!text)
+        return NULL;
+    int room = (int)(extent - 1 - high);
+    if (room > 0 && chance(g, 40))
+        return format(g, "%s + %d", text, 1 + below(g, room));
+    if (low > 0 && chance(g, 30))
+        return format(g, "%s - %d", text, (int)low);
+    return text;
+}
+
 const char *index_text(generator *g, int extent) {
-    if (extent == 1 || chance(g, 20))
+    if (extent == 1 || chance(g, 15))
         return format(g, "%d", below(g, extent));
+    if (g->variable_count && chance(g, 45)) {
+        const char *affine = affine_index(g, extent);
+        if (affine)
+            return affine;
+    }
     for (int tries = 0; tries < 3 && chance(g, 70) && g->variable_count; tries++) {
         const variable *v = &g->variables[below(g, g->variable_count)];
         if (is_integer(v->type) && inside(v->range, 0, extent - 1))

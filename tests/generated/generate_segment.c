@@ -174,8 +174,49 @@ static void reduce(generator *g) {
     declare_let(g, v);
 }
 
+/* Half of a warp talks while the other half does not come. */
+static void partial_warp(generator *g) {
+    type t = chance(g, 50) ? U32 : F32;
+    if (g->no_floats)
+        t = U32;
+    const char *name = fresh_name(g);
+    line(g, "%s: T.%s = %s", name, type_name(t), expression(g, t, 1).text);
+    add_variable(g, name, t, full_range(U32), true);
+    bool low = chance(g, 50);
+    line(g, low ? "if T.cuda.lane_id() < 16:" : "if T.cuda.lane_id() >= 16:");
+    g->indent++;
+    line(g, "%s = T.cuda.__shfl_xor_sync(T.uint32(%s), %s, %d, 32)", name, low ? "0xFFFF" : "0xFFFF0000",
+         expression(g, t, 1).text, below(g, 16));
+    g->indent--;
+    if (chance(g, 50)) {
+        line(g, "else:");
+        g->indent++;
+        line(g, "%s = %s", name, expression(g, t, 1).text);
+        g->indent--;
+    }
+}
+
+/* A warp's own part of shared memory needs no barrier of the block. */
+static void warp_exchange(generator *g) {
+    type t = any_type(g);
+    const char *name = fresh_name(g);
+    line(g, "%s = T.alloc_shared((%d,), \"%s\")", name, g->block, type_name(t));
+    line(g, "%s[%s] = %s", name, g->lane_number, expression(g, t, 1).text);
+    line(g, "T.cuda.warp_sync()");
+    line(g, "%s_w: T.let = %s[%s // 32 * 32 + (%s + %d) %% 32]", name, name, g->lane_number, g->lane_number,
+         below(g, 32));
+    add_variable(g, format(g, "%s_w", name), t, is_float(t) ? (range){0, 0} : full_range(t), false);
+}
+
 void warp_segment(generator *g) {
     const char *mask = "T.uint32(0xFFFFFFFF)";
+    if (chance(g, 25)) {
+        if (chance(g, 50))
+            partial_warp(g);
+        else
+            warp_exchange(g);
+        return;
+    }
     switch (below(g, 7)) {
     case 0:
     case 1:
@@ -238,7 +279,7 @@ void vector_segment(generator *g) {
             from = a;
     }
     int lanes = chance(g, 60) ? 4 : 2, last = to->shape[to->rank - 1];
-    const char *place = format(g, "%s[%s, T.Ramp(%s * %d, 1, %d)]", to->name, g->own,
+    const char *place = format(g, "%s[%s, T.Ramp((%s) * %d, 1, %d)]", to->name, g->own,
                                index_text(g, last / lanes), lanes, lanes);
     if (!from) {
         line(g, "%s = T.Broadcast(%s, %d)", place, expression(g, to->type, 1).text, lanes);
@@ -250,11 +291,26 @@ void vector_segment(generator *g) {
         index = index ? format(g, "%s, %s", index, one) : one;
     }
     int extent = from->shape[from->rank - 1], stride = 1 + below(g, 3);
-    const char *ramp = format(g, "T.Ramp(%s * %d, 1, %d)", index_text(g, extent / lanes), lanes, lanes);
+    const char *ramp = format(g, "T.Ramp((%s) * %d, 1, %d)", index_text(g, extent / lanes), lanes, lanes);
     if (chance(g, 30) && (lanes - 1) * stride < extent)
         ramp = format(g, "T.Ramp(%s, %d, %d)", index_text(g, extent - (lanes - 1) * stride), stride, lanes);
     const char *vector =
         index ? format(g, "%s[%s, %s]", from->name, index, ramp) : format(g, "%s[%s]", from->name, ramp);
+    if (chance(g, 25)) { /* the older words */
+        const char *begin = index ? format(g, "%s, (%s) * %d", index, index_text(g, extent / lanes), lanes)
+                                  : format(g, "(%s) * %d", index_text(g, extent / lanes), lanes);
+        line(g, "%s.vstore([%s, (%s) * %d], %s.vload([%s], dtype=\"%sx%d\"))", to->name, g->own,
+             index_text(g, last / lanes), lanes, from->name, begin, type_name(to->type), lanes);
+        return;
+    }
+    if (chance(g, 25)) {
+        const char *k = fresh_name(g), *start = index_text(g, last / lanes),
+                   *begin = index_text(g, extent / lanes);
+        line(g, "for %s in T.vectorized(%d):", k, lanes);
+        line(g, "    %s[%s, (%s) * %d + %s] = %s[%s%s(%s) * %d + %s]", to->name, g->own, start, lanes, k,
+             from->name, index ? index : "", index ? ", " : "", begin, lanes, k);
+        return;
+    }
     bool wraps = !is_signed(to->type) || type_bits(to->type) < 32 || g->wraps;
     if (chance(g, 50) && wraps) {
         static const char *const operators[] = {"+", "-", "*"};
@@ -298,7 +354,35 @@ void atomic_segment(generator *g) {
     }
 }
 
+/* Every thread its own element: the old values come back in a fixed order. */
+static void own_atomics(generator *g) {
+    static const type choices[] = {I32, U32, U64, I64};
+    type t = choices[below(g, 4)];
+    const char *name = fresh_name(g);
+    line(g, "%s = T.alloc_shared((%d,), \"%s\")", name, g->block, type_name(t));
+    line(g, "%s[%s] = %s", name, g->lane_number, expression(g, t, 1).text);
+    static const char *const words[] = {"add", "min", "max", "and", "or", "xor", "exch"};
+    int count = 1 + below(g, 2);
+    for (int i = 0; i < count; i++) {
+        const char *call = format(g, "T.cuda.atomic_%s(%s.ptr_to([%s]), %s)", words[below(g, 7)], name,
+                                  g->lane_number, int_expression(g, t, 1).text);
+        if (chance(g, 30))
+            call = format(g, "T.cuda.atomic_cas(%s.ptr_to([%s]), %s, %s)", name, g->lane_number,
+                          chance(g, 50) ? format(g, "%s[%s]", name, g->lane_number) : literal(g, t).text,
+                          int_expression(g, t, 1).text);
+        declare_let(g, (value){call, t, full_range(t), false});
+    }
+    sync(g);
+    array a = {.name = name, .type = t, .rank = 1, .shape = {g->block}, .own_axis = -1};
+    declare_let(g, load(g, &a));
+    sync(g);
+}
+
 void shared_atomic_segment(generator *g) {
+    if (chance(g, 50)) {
+        own_atomics(g);
+        return;
+    }
     static const type choices[] = {I32, U32, U64, I64};
     type t = choices[below(g, 4)];
     const char *name = fresh_name(g);

@@ -295,6 +295,41 @@ static void while_loop(generator *g) {
     g->variable_count = mark;
 }
 
+/* A nest of counted loops that adds up elements at affine places: what the loop passes of the compiler are
+ * for. */
+static void sum_nest(generator *g) {
+    type t = any_type(g);
+    if (t == BOOL || (is_signed(t) && type_bits(t) >= 32 && !g->wraps))
+        t = U32;
+    int mark = g->variable_count, levels = 1 + below(g, 3), indent = g->indent;
+    const char *total = fresh_name(g);
+    line(g, "%s: T.%s = %s", total, type_name(t), literal(g, t).text);
+    for (int i = 0; i < levels; i++) {
+        const char *name = fresh_name(g);
+        int count = 1 + below(g, i == 0 ? 8 : 4), first = chance(g, 70) ? 0 : below(g, 4),
+            step = chance(g, 80) ? 1 : 2 + below(g, 2);
+        static const char *const words[] = {"T.serial", "range", "T.unroll", "T.serial"};
+        const char *word = words[below(g, 4)];
+        if (step == 1)
+            line(g, "for %s in %s(%d, %d):", name, word, first, first + count);
+        else
+            line(g, word[0] == 'r' ? "for %s in %s(%d, %d, %d):" : "for %s in %s(%d, %d, step=%d):", name,
+                 word, first, first + count, step);
+        add_variable(g, name, I32, (range){first, first + count - 1}, false);
+        g->indent++;
+        if (chance(g, 20))
+            line(g, "%s %s %s", total, chance(g, 50) ? "+=" : "-=", leaf(g, t).text);
+    }
+    int terms = 1 + below(g, 4);
+    for (int i = 0; i < terms; i++)
+        line(g, "%s %s %s", total, chance(g, 60) ? "+=" : "-=",
+             chance(g, 60) ? expression(g, t, 1).text
+                           : format(g, "%s * %s", leaf(g, t).text, leaf(g, t).text));
+    g->indent = indent;
+    g->variable_count = mark;
+    add_variable(g, total, t, is_float(t) ? (range){0, 0} : full_range(t), true);
+}
+
 static void leave_loop(generator *g) {
     line(g, "if %s:", bool_expression(g, 2).text);
     g->indent++;
@@ -316,8 +351,10 @@ static void statement(generator *g) {
         store(g);
     else if (kind < 70 && g->depth < 2)
         local_array(g);
-    else if (kind < 72)
+    else if (kind < 71)
         line(g, "pass");
+    else if (kind < 76)
+        sum_nest(g);
     else if (kind < 84)
         branch(g);
     else if (kind < 94)
