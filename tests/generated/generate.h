@@ -34,6 +34,7 @@ typedef struct array {
     int rank, shape[4];
     int own_axis; /* axis that takes the thread's own number; -1: every element may be used */
     bool is_input, is_writable, is_dense, is_readable;
+    int atomic; /* 1 + the operation of all its atomics, so that their order does not matter; 0: none yet */
 } array;
 
 typedef struct chunk chunk;

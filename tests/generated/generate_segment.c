@@ -344,10 +344,12 @@ static int atomic_operation(generator *g, type t) {
 /* The tensor named Z... holds zeros at first: sums of small whole numbers are exact in any order. */
 void atomic_segment(generator *g) {
     for (int i = 0; i < g->array_count; i++) {
-        const array *a = &g->arrays[i];
+        array *a = &g->arrays[i];
         if (a->name[0] != 'Z')
             continue;
-        int which = atomic_operation(g, a->type), count = 1 + below(g, 3);
+        if (!a->atomic)
+            a->atomic = 1 + atomic_operation(g, a->type);
+        int which = a->atomic - 1, count = 1 + below(g, 3);
         for (int k = 0; k < count; k++)
             add_to(g, a->name, a->shape[0], a->type, which);
         return;
