@@ -312,7 +312,7 @@ static tirc_status answer_banks(question *q) {
                        : "%spass %u, bank %u: %u different words, lanes ",
                q->json && i ? ", " : "", c->pass, c->bank, c->words);
         print_lanes(q, c->lanes);
-        puts(q->json ? "]}" : "");
+        fputs(q->json ? "]}" : "\n", stdout);
     }
     if (q->json)
         puts("]}");
