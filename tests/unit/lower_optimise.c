@@ -12,11 +12,13 @@ enum { PROGRAMS = 130 };
 /* ---- running ---- */
 
 static const char *const all_passes =
-    "optimise_unroll,optimise_promote,optimise_propagate,optimise_addresses,optimise_induction,"
+    "optimise_unroll,optimise_promote,optimise_propagate,optimise_select,optimise_addresses,optimise_"
+    "induction,"
     "optimise_hoist,optimise_widen,optimise_loads,optimise_share,optimise_dead";
-static const char *const passes[] = {
-    "optimise_unroll",    "optimise_promote", "optimise_propagate", "optimise_addresses", "optimise_widen",
-    "optimise_induction", "optimise_hoist",   "optimise_loads",     "optimise_share",     "optimise_dead"};
+static const char *const passes[] = {"optimise_unroll",    "optimise_promote",   "optimise_propagate",
+                                     "optimise_select",    "optimise_addresses", "optimise_widen",
+                                     "optimise_induction", "optimise_hoist",     "optimise_loads",
+                                     "optimise_share",     "optimise_dead"};
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 
 /* all_passes without the one kept. */
