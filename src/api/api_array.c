@@ -240,6 +240,8 @@ static void fill_array(const fill *how, num_dtype dtype, tirc_array *array) {
     double spare = 0, value = how->value;
     bool has_spare = false;
     uint64_t constant = encode(dtype, how->value);
+    if (how->kind == FILL_VALUE && !constant)
+        return; /* fresh memory is zero */
     for (uint64_t i = 0; i < array->count; ++i) {
         switch (how->kind) {
         case FILL_VALUE:

@@ -68,7 +68,8 @@ void vm_control_release(vm_warp *warp, vm_frame *frame) {
 static void remove_split(vm_warp *warp, uint32_t index) {
     vm_control_release(warp, warp->splits[index].frame);
     uint32_t last = --warp->split_count;
-    warp->splits[index] = warp->splits[last];
+    if (index != last) /* a copy onto itself would wait for the stores that just made it */
+        warp->splits[index] = warp->splits[last];
     if (warp->current == last)
         warp->current = index;
 }
