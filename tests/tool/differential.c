@@ -55,7 +55,7 @@ static tirc_module *load(tirc_session *session, const char *path, const char *en
 
 /* The same inputs for both sides: by dtype, from the parameter's number. */
 static void fill(tirc_session *session, const tirc_kernel *kernel, bool by_number, arguments *out) {
-    static char names[64][8];
+    static char names[64][24];
     out->count = kernel->parameter_count;
     for (size_t i = 0; i < kernel->parameter_count; ++i) {
         const tirc_parameter *parameter = &kernel->parameters[i];
