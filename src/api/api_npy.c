@@ -403,8 +403,8 @@ static uint32_t crc32_of(const unsigned char *data, size_t size, uint32_t crc) {
 }
 
 static void put_little(base_builder *out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i)
-        base_builder_char(out, (char)(value >> (8 * i)));
+    for (int i = 0; i < bytes; ++i, value >>= 8) /* bytes may be more than 8 */
+        base_builder_char(out, (char)value);
 }
 
 /* One stored member, array.npy: local header, data, directory, end (PKWARE APPNOTE 4.3). */
