@@ -116,6 +116,10 @@ static void serial_body(void *argument) {
 
 static void run_worker(worker *self) {
     base_outcome outcome = base_heap_run(self->heap, self->run->serial ? serial_body : parallel_body, self);
+#if defined(__SSE2__)
+    __builtin_ia32_sfence(); /* what put_row (level/vm_access.c) streamed is in memory before anybody joins us
+                              */
+#endif
     if (outcome != BASE_DONE) {
         pthread_mutex_lock(&self->run->lock);
         self->run->lost_memory = true;

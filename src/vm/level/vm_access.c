@@ -35,12 +35,12 @@ typedef int16_t s16;
 GATHER(u8, u32)
 GATHER(s8, s32)
 GATHER(u8, u64)
-GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64) GATHER(s16, s64) GATHER(u32, u32)
-    GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32)
-        STREAM(s16, s32)
+GATHER(s8, s64)
+GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64) GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64)
+    GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
 
-            static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host,
-                               const u32 *offset) {
+        static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host,
+                           const u32 *offset) {
     switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
     case 0:
         gather_u8_u32(d, host, offset);
@@ -428,6 +428,30 @@ static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, b
     return allocation->host + (address - allocation->begin);
 }
 
+#if defined(__SSE2__)
+enum { STREAMED_BYTES = 32 << 20 };
+typedef long long streamed __attribute__((vector_size(16), may_alias));
+/* Whole lines of a buffer that no cache holds are not read first only to be overwritten. The worker's end
+ * orders such stores (vm_run.c); its own thread sees them at once. */
+static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
+    const vm_allocation *allocation = w->cta->last;
+    if (((uintptr_t)host & 63) || allocation->end - allocation->begin < STREAMED_BYTES) {
+        memcpy(host, row, 4 * VM_LANES);
+        return;
+    }
+    for (unsigned i = 0; i < 4 * VM_LANES; i += sizeof(streamed)) {
+        streamed part;
+        memcpy(&part, (const uint8_t *)row + i, sizeof part);
+        __builtin_ia32_movntdq((streamed *)(void *)(host + i), part);
+    }
+}
+#else
+static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
+    (void)w;
+    memcpy(host, row, 4 * VM_LANES);
+}
+#endif
+
 /* Loads of adjacent 32-bit elements that vm_merge.c put side by side: op[0] .. op[count - 1]. */
 bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count) {
     access_place place;
@@ -541,7 +565,7 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     if (m == NULL && count == 1 && log2 == 2 && !wide) {
         uint8_t *host = row_of_elements(w, op, 4, true);
         if (host != NULL) {
-            memcpy(host, vm_operand(w, op->d), 4 * VM_LANES);
+            put_row(w, host, vm_operand(w, op->d));
             return true;
         }
     }
