@@ -133,11 +133,12 @@ static void random_functions(void **state) {
 static void empty_branches(void **state) {
     static const char *const bodies[] = {
         "    let p: bool = A[0] < A[1]\n    B[0] = select(p, 7, 9)\n    if p:\n        pass\n",
-        "    let p: bool = A[0] < A[1]\n    if p:\n        pass\n    if p:\n        pass\n    else:\n        "
-        "pass\n"
-        "    B[0] = select(p, 7, 9)\n",
-        "    let p: bool = A[2] == A[1]\n    for i in serial(3):\n        if p:\n            if i > 1:\n"
-        "                pass\n        B[i] = select(p, i, 5 - i)\n"};
+        ("    let p: bool = A[0] < A[1]\n    if p:\n        pass\n    if p:\n        pass\n    else:\n       "
+         " "
+         "pass\n"
+         "    B[0] = select(p, 7, 9)\n"),
+        ("    let p: bool = A[2] == A[1]\n    for i in serial(3):\n        if p:\n            if i > 1:\n"
+         "                pass\n        B[i] = select(p, i, 5 - i)\n")};
     base_arena *arena = *state;
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         const char *text = base_arena_format(
