@@ -48,10 +48,17 @@ extern const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT];
     X(ADD32)                                                                                                 \
     X(SUB32)                                                                                                 \
     X(MUL32)                                                                                                 \
-    X(MAD32) X(AND32) X(OR32) X(XOR32) X(SHL32) X(SHRU32) X(SHRS32) X(ADD64) X(SUB64) X(MUL64) X(AND64)      \
-        X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32) X(MULWU32) X(SEXT32) X(ZEXT32) X(TRUNC64) X(ADDF32)          \
-            X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32) X(LTS32) X(LES32) X(LTU32) X(LEU32) X(EQ64)        \
-                X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32) X(LEF32)
+    X(MAD32)                                                                                                 \
+    X(AND32)                                                                                                 \
+    X(OR32)                                                                                                  \
+    X(XOR32)                                                                                                 \
+    X(SHL32)                                                                                                 \
+    X(SHRU32)                                                                                                \
+    X(SHRS32)                                                                                                \
+    X(ADD64)                                                                                                 \
+    X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32) X(MULWU32) X(SEXT32) X(ZEXT32)        \
+        X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32) X(LTS32) X(LES32) X(LTU32)        \
+            X(LEU32) X(EQ64) X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32) X(LEF32)
 typedef enum vm_code {
     VM_CODE_LANE,       /* sub: vm_lane; d, a, b, c, imm */
     VM_CODE_LOAD,       /* sub: vm_access bits; d or extras; a, b, c; imm: offset */
@@ -135,8 +142,14 @@ typedef enum vm_address_form {
     X(MATCH)                                                                                                 \
     X(REDUX)                                                                                                 \
     X(ELECT)                                                                                                 \
-    X(WARP_BARRIER) X(BARRIER) X(CALL) X(CALL_INDIRECT) X(PRINTF) X(ASSERT) X(SPECIAL) X(ISSPACEP)           \
-        X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC)
+    X(WARP_BARRIER)                                                                                          \
+    X(BARRIER)                                                                                               \
+    X(CALL)                                                                                                  \
+    X(CALL_INDIRECT)                                                                                         \
+    X(PRINTF)                                                                                                \
+    X(ASSERT)                                                                                                \
+    X(SPECIAL)                                                                                               \
+    X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC)
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
     VM_EXTERNALS(X)

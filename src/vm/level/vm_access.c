@@ -36,11 +36,17 @@ GATHER(u8, u32)
 GATHER(s8, s32)
 GATHER(u8, u64)
 GATHER(s8, s64)
-GATHER(u16, u32) GATHER(s16, s32) GATHER(u16, u64) GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64)
-    GATHER(s32, s64) GATHER(u64, u64) STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
+GATHER(u16, u32)
+GATHER(s16, s32)
+GATHER(u16, u64)
+GATHER(s16, s64)
+GATHER(u32, u32)
+GATHER(u32, u64)
+GATHER(s32, s64)
+GATHER(u64, u64)
+STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
 
-        static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host,
-                           const u32 *offset) {
+    static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host, const u32 *offset) {
     switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
     case 0:
         gather_u8_u32(d, host, offset);

@@ -266,7 +266,9 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 VM_VECTOR(u32)
 VM_VECTOR(s32)
 VM_VECTOR(u64)
-VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
+VM_VECTOR(s64)
+VM_VECTOR(f32)
+VM_VECTOR(f64)
 #define VM_COMPARE_LOOP(T, op)                                                                               \
     u32 mask = 0;                                                                                            \
     for (unsigned i = 0; i < sizeof(T) * VM_LANES / VM_CHUNK; i++) {                                         \
@@ -287,7 +289,7 @@ VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
     VM_INLINE u32 compare_##name(const void *ap, const void *bp) {                                           \
         VM_COMPARE_LOOP(T, op)                                                                               \
     }
-    VM_HOT_COMPARE(X) X(EQF32, f32, ==) X(EQF64, f64, ==) X(NEF32, f32, !=) X(NEF64, f64, !=) X(LTF64, f64, <)
-        X(LEF64, f64, <=)
+VM_HOT_COMPARE(X)
+X(EQF32, f32, ==) X(EQF64, f64, ==) X(NEF32, f32, !=) X(NEF64, f64, !=) X(LTF64, f64, <) X(LEF64, f64, <=)
 #undef X
 #endif
