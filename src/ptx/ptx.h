@@ -9,33 +9,35 @@
 #include "base/diagnostic.h"
 
 /* Scalar types as PTX names them. */
-#define PTX_TYPES(X)                                                                                         \
-    X(B8, 8)                                                                                                 \
-    X(B16, 16)                                                                                               \
-    X(B32, 32)                                                                                               \
-    X(B64, 64)                                                                                               \
-    X(B128, 128)                                                                                             \
-    X(U8, 8)                                                                                                 \
-    X(U16, 16)                                                                                               \
-    X(U32, 32)                                                                                               \
-    X(U64, 64)                                                                                               \
-    X(S8, 8)                                                                                                 \
-    X(S16, 16)                                                                                               \
-    X(S32, 32)                                                                                               \
-    X(S64, 64)                                                                                               \
-    X(F16, 16)                                                                                               \
-    X(BF16, 16)                                                                                              \
-    X(F16X2, 32)                                                                                             \
-    X(BF16X2, 32)                                                                                            \
-    X(F32, 32)                                                                                               \
-    X(TF32, 32)                                                                                              \
-    X(F64, 64)                                                                                               \
-    X(F32X2, 64)                                                                                             \
-    X(U16X2, 32)                                                                                             \
-    X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16) X(E5M2X2, 16) X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8)  \
-        X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) X(S2, 2) X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4)         \
-            X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32) X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16)    \
+/* clang-format off */
+#define PTX_TYPES(X) \
+    X(B8, 8) \
+    X(B16, 16) \
+    X(B32, 32) \
+    X(B64, 64) \
+    X(B128, 128) \
+    X(U8, 8) \
+    X(U16, 16) \
+    X(U32, 32) \
+    X(U64, 64) \
+    X(S8, 8) \
+    X(S16, 16) \
+    X(S32, 32) \
+    X(S64, 64) \
+    X(F16, 16) \
+    X(BF16, 16) \
+    X(F16X2, 32) \
+    X(BF16X2, 32) \
+    X(F32, 32) \
+    X(TF32, 32) \
+    X(F64, 64) \
+    X(F32X2, 64) \
+    X(U16X2, 32) \
+    X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16) X(E5M2X2, 16) X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) \
+        X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) X(S2, 2) X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) \
+            X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32) X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) \
                 X(PRED, 1) X(TEXREF, 64) X(SAMPLERREF, 64) X(SURFREF, 64)
+/* clang-format on */
 typedef enum ptx_type {
     PTX_TYPE_NONE,
 #define X(name, bits) PTX_TYPE_##name,

@@ -41,24 +41,26 @@ typedef struct vm_lane_shape {
 extern const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT];
 
 /* Lane operations that the engine runs inline; the others go through a table of functions. */
-#define VM_HOT_LANES(X)                                                                                      \
-    X(MOV32)                                                                                                 \
-    X(MOV64)                                                                                                 \
-    X(SELP32)                                                                                                \
-    X(ADD32)                                                                                                 \
-    X(SUB32)                                                                                                 \
-    X(MUL32)                                                                                                 \
-    X(MAD32)                                                                                                 \
-    X(AND32)                                                                                                 \
-    X(OR32)                                                                                                  \
-    X(XOR32)                                                                                                 \
-    X(SHL32)                                                                                                 \
-    X(SHRU32)                                                                                                \
-    X(SHRS32)                                                                                                \
-    X(ADD64)                                                                                                 \
-    X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32) X(MULWU32) X(SEXT32) X(ZEXT32)        \
-        X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32) X(LTS32) X(LES32) X(LTU32)        \
+/* clang-format off */
+#define VM_HOT_LANES(X) \
+    X(MOV32) \
+    X(MOV64) \
+    X(SELP32) \
+    X(ADD32) \
+    X(SUB32) \
+    X(MUL32) \
+    X(MAD32) \
+    X(AND32) \
+    X(OR32) \
+    X(XOR32) \
+    X(SHL32) \
+    X(SHRU32) \
+    X(SHRS32) \
+    X(ADD64) \
+    X(SUB64) X(MUL64) X(AND64) X(SHL64) X(SHRU64) X(SHRS64) X(MULWS32) X(MULWU32) X(SEXT32) X(ZEXT32) \
+        X(TRUNC64) X(ADDF32) X(SUBF32) X(MULF32) X(FMAF32) X(EQ32) X(NE32) X(LTS32) X(LES32) X(LTU32) \
             X(LEU32) X(EQ64) X(NE64) X(LTS64) X(LES64) X(LTU64) X(LEU64) X(LTF32) X(LEF32)
+/* clang-format on */
 typedef enum vm_code {
     VM_CODE_LANE,       /* sub: vm_lane; d, a, b, c, imm */
     VM_CODE_LOAD,       /* sub: vm_access bits; d or extras; a, b, c; imm: offset */
@@ -134,22 +136,24 @@ typedef enum vm_address_form {
 #define VM_ACCESS_FORM_MASK   (3 << VM_ACCESS_FORM_SHIFT)
 
 /* Operations outside the engine. VM_EXTERNAL(name) has a function vm_external_<name>. */
-#define VM_EXTERNALS(X)                                                                                      \
-    X(ACCESS) /* never decoded: loads and stores that the engine hands over */                               \
-    X(ATOM)                                                                                                  \
-    X(SHFL)                                                                                                  \
-    X(VOTE)                                                                                                  \
-    X(MATCH)                                                                                                 \
-    X(REDUX)                                                                                                 \
-    X(ELECT)                                                                                                 \
-    X(WARP_BARRIER)                                                                                          \
-    X(BARRIER)                                                                                               \
-    X(CALL)                                                                                                  \
-    X(CALL_INDIRECT)                                                                                         \
-    X(PRINTF)                                                                                                \
-    X(ASSERT)                                                                                                \
-    X(SPECIAL)                                                                                               \
+/* clang-format off */
+#define VM_EXTERNALS(X) \
+    X(ACCESS) /* never decoded: loads and stores that the engine hands over */ \
+    X(ATOM) \
+    X(SHFL) \
+    X(VOTE) \
+    X(MATCH) \
+    X(REDUX) \
+    X(ELECT) \
+    X(WARP_BARRIER) \
+    X(BARRIER) \
+    X(CALL) \
+    X(CALL_INDIRECT) \
+    X(PRINTF) \
+    X(ASSERT) \
+    X(SPECIAL) \
     X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC)
+/* clang-format on */
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
     VM_EXTERNALS(X)
@@ -406,7 +410,7 @@ struct vm_cta {
     uint64_t seen_writes, idle_rounds;
     uint64_t random; /* state of VM_SCHEDULE_RANDOM */
     vm_status status;
-    const vm_allocation *last; /* allocation of the last global access */
+    const vm_allocation *last, *before_last; /* allocations of the last global accesses */
     BASE_VECTOR(vm_found) found;
     uint64_t found_dropped;
     base_builder print;

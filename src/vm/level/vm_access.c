@@ -32,19 +32,11 @@ typedef uint8_t u8;
 typedef int8_t s8;
 typedef uint16_t u16;
 typedef int16_t s16;
-GATHER(u8, u32)
-GATHER(s8, s32)
-GATHER(u8, u64)
-GATHER(s8, s64)
-GATHER(u16, u32)
-GATHER(s16, s32)
-GATHER(u16, u64)
-GATHER(s16, s64)
-GATHER(u32, u32)
-GATHER(u32, u64)
-GATHER(s32, s64)
-GATHER(u64, u64)
+/* clang-format off */
+GATHER(u8, u32) GATHER(s8, s32) GATHER(u8, u64) GATHER(s8, s64) GATHER(u16, u32) GATHER(s16, s32)
+GATHER(u16, u64) GATHER(s16, s64) GATHER(u32, u32) GATHER(u32, u64) GATHER(s32, s64) GATHER(u64, u64)
 STREAM(u8, u32) STREAM(s8, s32) STREAM(u16, u32) STREAM(s16, s32)
+    /* clang-format on */
 
     static void gather(unsigned log2, bool sign, bool wide, void *d, const uint8_t *host, const u32 *offset) {
     switch (log2 << 2 | (unsigned)sign << 1 | (unsigned)wide) {
@@ -246,6 +238,23 @@ static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m,
         }
     }
 }
+/* The allocation of a global address: a kernel that reads one buffer and writes another finds both
+ * remembered. */
+static inline const vm_allocation *allocation_of(vm_cta *cta, u64 address) {
+    const vm_allocation *allocation = cta->last;
+    if (allocation != NULL && address >= allocation->begin && address < allocation->end)
+        return allocation;
+    allocation = cta->before_last;
+    if (allocation == NULL || address < allocation->begin || address >= allocation->end) {
+        allocation = vm_memory_find(cta->run, address);
+        if (allocation == NULL)
+            return NULL;
+    }
+    cta->before_last = cta->last;
+    cta->last = allocation;
+    return allocation;
+}
+
 static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 align, bool store,
                      access_place *place, bool *contiguous) {
     _Alignas(64) u64 address[VM_LANES];
@@ -272,13 +281,9 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
     vm_cta *cta = w->cta;
     u64 begin, end;
     if (space == VM_GLOBAL || (space == VM_GENERIC && low >= VM_GLOBAL_BASE)) {
-        const vm_allocation *allocation = cta->last;
-        if (allocation == NULL || low < allocation->begin || low >= allocation->end) {
-            allocation = vm_memory_find(cta->run, low);
-            if (allocation == NULL)
-                return false;
-            cta->last = allocation;
-        }
+        const vm_allocation *allocation = allocation_of(cta, low);
+        if (allocation == NULL)
+            return false;
         if (store && allocation->read_only)
             return false;
         begin = allocation->begin;
@@ -404,6 +409,13 @@ static inline const u32 *shared_row(const vm_warp *w, const vm_op *op, u32 bytes
     *host = w->cta->shared + add;
     return a;
 }
+/* What follows a row is the next warp's, or the next CTA's in a kernel of tiles: asked for now, it is there
+ * by then. An address behind the buffer does no harm: a prefetch never faults. */
+static inline void fetch_ahead(const uint8_t *row, u32 bytes) {
+    for (u32 at = 0; at < bytes; at += 64)
+        __builtin_prefetch(row + bytes + at);
+}
+
 /* Elements of the lanes side by side behind a base that is the same for all lanes: their place in global
  * memory. */
 static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, bool store) {
@@ -421,13 +433,9 @@ static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, b
         return NULL;
     u64 address =
         *(const u64 *)vm_operand(w, op->a) + ((sign ? (u64)(s64)(s32)first : first) * bytes) + op->imm;
-    const vm_allocation *allocation = w->cta->last;
-    if (allocation == NULL || address < allocation->begin || address >= allocation->end) {
-        allocation = vm_memory_find(w->cta->run, address);
-        if (allocation == NULL)
-            return NULL;
-        w->cta->last = allocation;
-    }
+    const vm_allocation *allocation = allocation_of(w->cta, address);
+    if (allocation == NULL)
+        return NULL;
     if (allocation->end - address < VM_LANES * (u64)bytes || address & (bytes - 1) ||
         (store && allocation->read_only))
         return NULL;
@@ -516,12 +524,15 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
         }
         uint8_t *host = row_of_elements(w, op, 4, false);
         if (host != NULL) {
+            fetch_ahead(host, 4 * VM_LANES);
             memcpy(vm_operand(w, op->d), host, 4 * VM_LANES);
             return true;
         }
     }
     if (!find_place(w, op, mask, m, false, &place, &contiguous))
         return false;
+    if (contiguous && space == VM_GLOBAL)
+        fetch_ahead(place.host + place.offset[0], VM_LANES << log2);
     bool sign = VM_ACCESS_SIGNED(op->sub), wide = VM_ACCESS_WIDE(op->sub);
     const uint32_t *list = count > 1 ? w->cta->run->program->extras.items + op->x + 1 : &op->d;
     _Alignas(64) u32 loaded[4 * VM_LANES];
@@ -579,7 +590,9 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
         return false;
     if (count == 1) {
         const void *d = vm_operand(w, op->d);
-        if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))
+        if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide && space == VM_GLOBAL)
+            put_row(w, place.host + place.offset[0], d);
+        else if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))
             memcpy(place.host + place.offset[0], d, (size_t)VM_LANES << log2);
         else
             scatter(log2, wide, d, place.host, place.offset, mask);

@@ -263,12 +263,9 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 #endif
 #ifdef VM_CHUNK
 #define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
-VM_VECTOR(u32)
-VM_VECTOR(s32)
-VM_VECTOR(u64)
-VM_VECTOR(s64)
-VM_VECTOR(f32)
-VM_VECTOR(f64)
+/* clang-format off */
+VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(u64) VM_VECTOR(s64) VM_VECTOR(f32) VM_VECTOR(f64)
+/* clang-format on */
 #define VM_COMPARE_LOOP(T, op)                                                                               \
     u32 mask = 0;                                                                                            \
     for (unsigned i = 0; i < sizeof(T) * VM_LANES / VM_CHUNK; i++) {                                         \
@@ -289,7 +286,7 @@ VM_VECTOR(f64)
     VM_INLINE u32 compare_##name(const void *ap, const void *bp) {                                           \
         VM_COMPARE_LOOP(T, op)                                                                               \
     }
-VM_HOT_COMPARE(X)
-X(EQF32, f32, ==) X(EQF64, f64, ==) X(NEF32, f32, !=) X(NEF64, f64, !=) X(LTF64, f64, <) X(LEF64, f64, <=)
+    VM_HOT_COMPARE(X) X(EQF32, f32, ==) X(EQF64, f64, ==) X(NEF32, f32, !=) X(NEF64, f64, !=) X(LTF64, f64, <)
+        X(LEF64, f64, <=)
 #undef X
 #endif
