@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tensor memory of one SM: columns and their owners, cells and their writers, operations on their way, and
+ * the fragments of tcgen05.ld and st. Facts: PTX ISA 9.7.16.1 (geometry), 9.7.16.7 (allocation), 9.7.16.2.3
+ * (fragments). That a place starts at a multiple of its size is this machine's choice: PTX does not say where
+ * alloc puts it. */
+#include <string.h>
+#include "base/text.h"
+#include "vm/vm_tmem.h"
+
+vm_tmem *vm_tmem_create(base_arena *arena) {
+    vm_tmem *t = BASE_NEW(arena, vm_tmem);
+    uintptr_t cells = (uintptr_t)base_arena_allocate(arena, VM_TMEM_COLUMNS * sizeof *t->cells + 64);
+    t->cells = (void *)((cells + 63) & ~(uintptr_t)63);
+    t->arena = arena;
+    t->clock = &t->own_clock;
+    vm_tmem_reset(t, 0, 0);
+    return t;
+}
+
+static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
+    for (uint32_t c = begin; c < begin + columns; c++)
+        for (uint32_t l = 0; l < VM_TMEM_LANES; l++)
+            t->cells[c][l] = VM_TMEM_POISON;
+    for (unsigned half = 0; half < 2; half++)
+        memset(t->written[half][begin], 0, columns * sizeof *t->written[half]);
+    memset(t->writers[begin], 0, columns * sizeof *t->writers);
+}
+
+void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
+    memset(t->slot_of, 0, sizeof t->slot_of);
+    memset(t->allocations, 0, sizeof t->allocations);
+    poison(t, 0, VM_TMEM_COLUMNS);
+    t->base = base % VM_TMEM_COLUMNS / VM_TMEM_UNIT * VM_TMEM_UNIT;
+    t->random = random;
+    t->own_clock = t->last_write = t->next_flight = 0;
+    t->flights.count = 0;
+}
+
+/* ---- allocation ---- */
+static bool is_free(const vm_tmem *t, uint32_t begin, uint32_t columns) {
+    for (uint32_t c = begin; c < begin + columns; c += VM_TMEM_UNIT)
+        if (t->slot_of[c] != 0)
+            return false;
+    return true;
+}
+
+int32_t vm_tmem_place(vm_tmem *t, const vm_tmem *peer, uint32_t columns) {
+    if (!vm_tmem_size_legal(columns))
+        return -1;
+    int32_t places[VM_TMEM_ALLOCATIONS];
+    uint32_t count = 0, first = (t->base + columns - 1) / columns * columns % VM_TMEM_COLUMNS;
+    for (uint32_t k = 0; k < VM_TMEM_COLUMNS / columns; k++) {
+        uint32_t begin = (first + k * columns) % VM_TMEM_COLUMNS;
+        if (is_free(t, begin, columns) && (peer == NULL || is_free(peer, begin, columns)))
+            places[count++] = (int32_t)begin;
+    }
+    if (count == 0)
+        return -1;
+    if (t->random == 0)
+        return places[0];
+    t->random = base_hash_mix(t->random, columns) | 1;
+    return places[(t->random >> 32) % count];
+}
+
+vm_tmem_allocation *vm_tmem_take(vm_tmem *t, uint32_t begin, uint32_t columns, uint64_t owner, uint32_t pc,
+                                 bool pair) {
+    for (uint32_t slot = 0; slot < VM_TMEM_ALLOCATIONS; slot++) {
+        vm_tmem_allocation *a = &t->allocations[slot];
+        if (a->columns != 0)
+            continue;
+        *a = (vm_tmem_allocation){.begin = begin, .columns = columns, .owner = owner, .pc = pc, .pair = pair};
+        memset(t->slot_of + begin, (int)slot + 1, columns);
+        poison(t, begin, columns);
+        return a;
+    }
+    return NULL; /* cannot be: 16 allocations of 32 columns fill the memory */
+}
+
+const vm_tmem_allocation *vm_tmem_find(const vm_tmem *t, uint32_t column) {
+    if (column >= VM_TMEM_COLUMNS || t->slot_of[column] == 0)
+        return NULL;
+    return &t->allocations[t->slot_of[column] - 1];
+}
+
+vm_tmem_free_result vm_tmem_free(vm_tmem *t, uint32_t taddr, uint32_t columns, uint64_t owner, bool pair,
+                                 vm_tmem_allocation *found) {
+    memset(found, 0, sizeof *found);
+    if (taddr >= VM_TMEM_COLUMNS)
+        return VM_TMEM_FREE_OUTSIDE;
+    const vm_tmem_allocation *a = vm_tmem_find(t, taddr);
+    if (a == NULL)
+        return VM_TMEM_FREE_NOBODYS;
+    *found = *a;
+    if (a->owner != owner)
+        return VM_TMEM_FREE_FOREIGN;
+    if (a->begin != taddr)
+        return VM_TMEM_FREE_INSIDE;
+    if (a->columns != columns)
+        return VM_TMEM_FREE_SIZE;
+    if (a->pair != pair)
+        return VM_TMEM_FREE_GROUP;
+    memset(&t->allocations[t->slot_of[taddr] - 1], 0, sizeof *a);
+    memset(t->slot_of + found->begin, 0, found->columns);
+    return VM_TMEM_FREED;
+}
+
+uint32_t vm_tmem_free_columns(const vm_tmem *t) {
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < VM_TMEM_COLUMNS; c++)
+        count += t->slot_of[c] == 0;
+    return count;
+}
+
+/* ---- areas ---- */
+bool vm_tmem_overlap(const vm_tmem_area *a, const vm_tmem_area *b) {
+    bool lanes = false;
+    for (unsigned k = 0; k < 4; k++)
+        lanes |= (a->lanes[k] & b->lanes[k]) != 0;
+    return lanes && (uint64_t)a->column < (uint64_t)b->column + b->columns &&
+           (uint64_t)b->column < (uint64_t)a->column + a->columns;
+}
+
+vm_tmem_fault vm_tmem_check(const vm_tmem *t, const vm_tmem_area *area, uint64_t owner, uint32_t *column,
+                            vm_tmem_allocation *found) {
+    uint64_t end = (uint64_t)area->column + area->columns;
+    memset(found, 0, sizeof *found);
+    for (uint64_t c = area->column; c < end;) {
+        const vm_tmem_allocation *a = c < VM_TMEM_COLUMNS ? vm_tmem_find(t, (uint32_t)c) : NULL;
+        if (a != NULL && a->owner == owner) {
+            c = a->begin + a->columns;
+            continue;
+        }
+        *column = (uint32_t)c;
+        if (a != NULL)
+            *found = *a;
+        return c >= VM_TMEM_COLUMNS ? VM_TMEM_OUTSIDE : a == NULL ? VM_TMEM_UNALLOCATED : VM_TMEM_FOREIGN;
+    }
+    return VM_TMEM_FINE;
+}
+
+bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only, uint32_t *column,
+                       uint32_t *lane) {
+    for (uint32_t c = area->column; c < area->column + area->columns; c++)
+        for (unsigned k = 0; k < 4; k++) {
+            uint32_t have = t->written[0][c][k] & (low_only ? UINT32_MAX : t->written[1][c][k]);
+            uint32_t missing = area->lanes[k] & ~have;
+            if (missing == 0)
+                continue;
+            *column = c;
+            *lane = k * 32 + (uint32_t)__builtin_ctz(missing);
+            return true;
+        }
+    return false;
+}
+
+void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
+    writer.clock = ++*t->clock;
+    t->last_write = writer.clock;
+    uint32_t halves = 0; /* bit per 16 lanes */
+    for (unsigned k = 0; k < 4; k++)
+        halves |= ((area->lanes[k] & 0xffffu) != 0 ? 1u : 0u) << 2 * k | (area->lanes[k] >> 16 != 0 ? 1u : 0u)
+                                                                             << (2 * k + 1);
+    for (uint32_t c = area->column; c < area->column + area->columns; c++) {
+        for (unsigned k = 0; k < 4; k++) {
+            t->written[0][c][k] |= area->lanes[k];
+            if (low_only)
+                t->written[1][c][k] &= ~area->lanes[k];
+            else
+                t->written[1][c][k] |= area->lanes[k];
+        }
+        for (uint32_t rest = halves; rest; rest &= rest - 1)
+            t->writers[c][__builtin_ctz(rest)] = writer;
+    }
+}
+
+const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
+                                             uint16_t agent) {
+    if (t->last_write <= after)
+        return NULL;
+    const vm_tmem_writer *last = NULL;
+    for (uint32_t c = area->column; c < area->column + area->columns; c++)
+        for (unsigned half = 0; half < VM_TMEM_LANES / 16; half++) {
+            const vm_tmem_writer *w = &t->writers[c][half];
+            if (w->clock > after && w->agent != agent &&
+                (area->lanes[half / 2] >> half % 2 * 16 & 0xffff) != 0 &&
+                (last == NULL || w->clock > last->clock))
+                last = w;
+        }
+    return last;
+}
+
+/* ---- operations on their way ---- */
+uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
+                              const vm_tmem_area *area) {
+    vm_tmem_flight flight = {.kind = kind, .agent = agent, .pc = pc, .id = ++t->next_flight, .area = *area};
+    base_vector_push(t->arena, &t->flights, flight);
+    return flight.id;
+}
+
+void vm_tmem_flight_end(vm_tmem *t, uint64_t id) {
+    for (size_t i = 0; i < t->flights.count; i++)
+        if (t->flights.items[i].id == id) {
+            t->flights.items[i] = t->flights.items[--t->flights.count];
+            return;
+        }
+}
+
+const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *area, uint32_t kinds,
+                                          uint64_t except) {
+    const vm_tmem_flight *first = NULL; /* the oldest, whatever order the list has */
+    for (size_t i = 0; i < t->flights.count; i++) {
+        const vm_tmem_flight *f = &t->flights.items[i];
+        if (f->kind & kinds && f->id != except && (first == NULL || f->id < first->id) &&
+            vm_tmem_overlap(&f->area, area))
+            first = f;
+    }
+    return first;
+}
+
+/* ---- ld and st ---- */
+static const struct {
+    uint8_t lanes, columns, registers; /* of one repetition */
+} shapes[VM_TMEM_SHAPE_COUNT] = {
+    [VM_TMEM_32X32B] = {32, 1, 1},  [VM_TMEM_16X64B] = {16, 2, 1},   [VM_TMEM_16X128B] = {16, 4, 2},
+    [VM_TMEM_16X256B] = {16, 8, 4}, [VM_TMEM_16X32BX2] = {16, 1, 1},
+};
+
+uint32_t vm_tmem_registers(const vm_tmem_form *form) {
+    if (form->shape >= VM_TMEM_SHAPE_COUNT || form->count == 0 || (form->count & (form->count - 1)) != 0)
+        return 0;
+    uint32_t registers = (uint32_t)shapes[form->shape].registers * form->count;
+    return registers <= 128 ? registers : 0;
+}
+
+uint32_t vm_tmem_areas(const vm_tmem_form *form, uint32_t column, uint32_t lane, vm_tmem_area areas[2]) {
+    uint32_t columns = (uint32_t)shapes[form->shape].columns * form->count * (form->pack ? 2 : 1);
+    areas[0] = vm_tmem_rows(column, columns, lane, shapes[form->shape].lanes);
+    if (form->shape != VM_TMEM_16X32BX2)
+        return 1;
+    areas[1] = areas[0];
+    areas[1].column += (uint32_t)form->split;
+    return 2;
+}
+
+/* Lane and column of thread t in the repetition that register r belongs to; without the split of .16x32bx2.
+ */
+typedef struct spot {
+    uint8_t lane, column;
+} spot;
+static inline spot spot_of(vm_tmem_shape shape, uint32_t t, uint32_t r) {
+    switch (shape) {
+    case VM_TMEM_32X32B:
+        return (spot){(uint8_t)t, 0};
+    case VM_TMEM_16X64B:
+        return (spot){(uint8_t)(t / 4 + 8 * (t % 2)), (uint8_t)(t / 2 % 2)};
+    case VM_TMEM_16X128B:
+        return (spot){(uint8_t)(t / 4 + 8 * (r % 2)), (uint8_t)(t % 4)};
+    case VM_TMEM_16X256B:
+        return (spot){(uint8_t)(t / 4 + 8 * (r / 2 % 2)), (uint8_t)(2 * (t % 4) + r % 2)};
+    default:
+        return (spot){(uint8_t)(t % 16), 0};
+    }
+}
+
+/* First column of the repetition of register r, before the doubling of .pack. */
+static uint32_t repetition(vm_tmem_shape shape, uint32_t r) {
+    return r / shapes[shape].registers * shapes[shape].columns;
+}
+
+void vm_tmem_load(const vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
+                  uint32_t to[32]) {
+    vm_tmem_shape shape = (vm_tmem_shape)form->shape;
+    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
+    if (shape == VM_TMEM_32X32B && !form->pack) {
+        memcpy(to, &t->cells[first][lane], 32 * sizeof *to);
+        return;
+    }
+    for (uint32_t thread = 0; thread < 32; thread++) {
+        spot at = spot_of(shape, thread, r);
+        uint32_t c = first + at.column * scale;
+        if (shape == VM_TMEM_16X32BX2 && thread >= 16)
+            c += (uint32_t)form->split;
+        const uint32_t *cell = &t->cells[c][lane + at.lane];
+        to[thread] = form->pack ? (cell[0] & 0xffffu) | cell[VM_TMEM_LANES] << 16 : cell[0];
+    }
+}
+
+void vm_tmem_store(vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
+                   const uint32_t from[32], uint32_t threads, bool preserve) {
+    vm_tmem_shape shape = (vm_tmem_shape)form->shape;
+    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
+    if (shape == VM_TMEM_32X32B && !form->pack && threads == UINT32_MAX) {
+        memcpy(&t->cells[first][lane], from, 32 * sizeof *from);
+        return;
+    }
+    uint32_t keep = preserve ? 0xffff0000u : 0;
+    for (uint32_t thread = 0; thread < 32; thread++) {
+        if (!(threads >> thread & 1))
+            continue;
+        spot at = spot_of(shape, thread, r);
+        uint32_t c = first + at.column * scale;
+        if (shape == VM_TMEM_16X32BX2 && thread >= 16)
+            c += (uint32_t)form->split;
+        uint32_t *cell = &t->cells[c][lane + at.lane];
+        if (form->pack) {
+            cell[0] = (cell[0] & keep) | (from[thread] & 0xffffu);
+            cell[VM_TMEM_LANES] = (cell[VM_TMEM_LANES] & keep) | from[thread] >> 16;
+        } else {
+            cell[0] = from[thread];
+        }
+    }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tensor memory of one SM (PTX ISA 9.7.16.1): 512 columns of 128 lanes of 32 bits, who owns which columns,
+ * which cells were ever written and by whom, and the asynchronous operations that are still on their way.
+ * Plain data: knows no warps and no instructions; what is wrong is answered, and the caller makes a finding
+ * of it. */
+#ifndef TIRC_VM_VM_TMEM_H
+#define TIRC_VM_VM_TMEM_H
+#include "base/heap.h"
+
+#define VM_TMEM_COLUMNS     512u
+#define VM_TMEM_LANES       128u
+#define VM_TMEM_UNIT        32u /* columns that one allocation is a multiple of */
+#define VM_TMEM_ALLOCATIONS (VM_TMEM_COLUMNS / VM_TMEM_UNIT)
+#define VM_TMEM_POISON      0xffbadbadu /* a NaN as f32, and no small integer */
+
+/* taddr = lane << 16 | column */
+#define VM_TMEM_ADDRESS(lane, column) ((uint32_t)(lane) << 16 | (uint32_t)(column))
+#define VM_TMEM_LANE(taddr)           ((uint32_t)(taddr) >> 16)
+#define VM_TMEM_COLUMN(taddr)         ((uint32_t)(taddr)&0xffffu)
+
+/* A rectangle of cells; bit l % 32 of lanes[l / 32]. */
+typedef struct vm_tmem_area {
+    uint32_t column, columns;
+    uint32_t lanes[4];
+} vm_tmem_area;
+
+typedef struct vm_tmem_allocation {
+    uint32_t begin, columns; /* columns 0: free slot */
+    uint64_t owner;          /* linear index of the CTA */
+    uint32_t pc;             /* of the alloc */
+    bool pair;               /* cta_group::2 */
+    bool left;               /* its owner has exited without giving it back */
+} vm_tmem_allocation;
+
+/* Who wrote a cell last, kept per column and 16 lanes. */
+typedef struct vm_tmem_writer {
+    uint64_t clock; /* *vm_tmem.clock when it was marked; 0: nobody */
+    uint32_t pc;
+    uint16_t agent;  /* warp that issued it: index of the CTA in its cluster << 8 | warp; | VM_TMEM_ENGINE */
+    uint16_t layout; /* VM_TMEM_LAYOUT; 0: no matrix */
+} vm_tmem_writer;
+#define VM_TMEM_AGENT(rank, warp) ((uint16_t)((rank) << 8 | (warp)))
+#define VM_TMEM_ENGINE            0x80u /* written by mma, cp or shift: not by the warp itself */
+/* Datapath of a matrix result, 'A' to 'G' (0: other), and whether only the low halves of cells count. */
+#define VM_TMEM_LAYOUT(letter, half) ((uint16_t)((letter) | (half) << 8))
+
+typedef enum vm_tmem_kind {
+    VM_TMEM_LOAD = 1,       /* tcgen05.ld: reads */
+    VM_TMEM_STORE = 2,      /* tcgen05.st: writes */
+    VM_TMEM_MMA = 4,        /* writes D */
+    VM_TMEM_MMA_SOURCE = 8, /* reads A, scale factors, metadata */
+    VM_TMEM_COPY = 16,      /* tcgen05.cp: writes */
+    VM_TMEM_SHIFT = 32      /* reads and writes */
+} vm_tmem_kind;
+#define VM_TMEM_WRITERS (VM_TMEM_STORE | VM_TMEM_MMA | VM_TMEM_COPY | VM_TMEM_SHIFT)
+#define VM_TMEM_ANY     (VM_TMEM_WRITERS | VM_TMEM_LOAD | VM_TMEM_MMA_SOURCE)
+
+/* An asynchronous operation from its issue until somebody has waited for it. */
+typedef struct vm_tmem_flight {
+    vm_tmem_kind kind;
+    uint16_t agent;
+    uint32_t pc;
+    uint64_t id; /* given by vm_tmem_flight_begin; never 0 */
+    vm_tmem_area area;
+} vm_tmem_flight;
+
+typedef struct vm_tmem {
+    uint32_t (*cells)[VM_TMEM_LANES];        /* cells[column][lane] */
+    uint32_t written[2][VM_TMEM_COLUMNS][4]; /* low and high halves of cells; bits are lanes */
+    vm_tmem_writer writers[VM_TMEM_COLUMNS][VM_TMEM_LANES / 16];
+    uint8_t slot_of[VM_TMEM_COLUMNS]; /* index in allocations + 1; 0: nobody's */
+    vm_tmem_allocation allocations[VM_TMEM_ALLOCATIONS];
+    uint32_t base;   /* where the search for free columns begins */
+    uint64_t random; /* not 0: free places are chosen by this state */
+    uint64_t *clock; /* counts the writes; own_clock, or one that the SMs of a cluster share */
+    uint64_t own_clock;
+    uint64_t last_write; /* clock of the last write here */
+    base_arena *arena;
+    BASE_VECTOR(vm_tmem_flight) flights;
+    uint64_t next_flight;
+} vm_tmem;
+
+vm_tmem *vm_tmem_create(base_arena *arena);
+/* As at the start of a run: all columns free, all cells poison. base: first column to try, a multiple of 32;
+ * random: seed for choosing places at random, 0: first fit. */
+void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random);
+
+static inline uint32_t *vm_tmem_cell(vm_tmem *t, uint32_t column, uint32_t lane) {
+    return &t->cells[column][lane];
+}
+
+/* ---- allocation ---- */
+static inline bool vm_tmem_size_legal(uint32_t columns) {
+    return columns >= VM_TMEM_UNIT && columns <= VM_TMEM_COLUMNS && (columns & (columns - 1)) == 0;
+}
+/* First column of a free place at a multiple of `columns`, or -1. With `peer` the place is free in both. */
+int32_t vm_tmem_place(vm_tmem *t, const vm_tmem *peer, uint32_t columns);
+/* The columns at `begin` become the owner's; their cells are poison that nobody wrote. */
+vm_tmem_allocation *vm_tmem_take(vm_tmem *t, uint32_t begin, uint32_t columns, uint64_t owner, uint32_t pc,
+                                 bool pair);
+typedef enum vm_tmem_free_result {
+    VM_TMEM_FREED,
+    VM_TMEM_FREE_OUTSIDE, /* the column is beyond 512, or lane bits are set */
+    VM_TMEM_FREE_NOBODYS, /* not allocated now: never, or freed before */
+    VM_TMEM_FREE_FOREIGN, /* another CTA's */
+    VM_TMEM_FREE_INSIDE,  /* not the first column of its allocation */
+    VM_TMEM_FREE_SIZE,    /* another number of columns than was allocated */
+    VM_TMEM_FREE_GROUP    /* allocated with the other cta_group */
+} vm_tmem_free_result;
+/* found: the allocation that the address lies in, when there is one. Nothing changes unless FREED. */
+vm_tmem_free_result vm_tmem_free(vm_tmem *t, uint32_t taddr, uint32_t columns, uint64_t owner, bool pair,
+                                 vm_tmem_allocation *found);
+const vm_tmem_allocation *vm_tmem_find(const vm_tmem *t, uint32_t column); /* NULL: nobody's, or beyond 512 */
+uint32_t vm_tmem_free_columns(const vm_tmem *t);
+
+/* ---- areas ---- */
+static inline vm_tmem_area vm_tmem_rows(uint32_t column, uint32_t columns, uint32_t lane, uint32_t lanes) {
+    vm_tmem_area area = {column, columns, {0, 0, 0, 0}};
+    for (uint32_t l = lane; l < lane + lanes && l < VM_TMEM_LANES; l++)
+        area.lanes[l / 32] |= 1u << l % 32;
+    return area;
+}
+bool vm_tmem_overlap(const vm_tmem_area *a, const vm_tmem_area *b);
+
+typedef enum vm_tmem_fault {
+    VM_TMEM_FINE,
+    VM_TMEM_OUTSIDE,     /* columns beyond 512 */
+    VM_TMEM_UNALLOCATED, /* nobody's */
+    VM_TMEM_FOREIGN      /* another CTA's */
+} vm_tmem_fault;
+/* May `owner` touch these columns? column: the first that it may not; found: whose it is, when somebody's. */
+vm_tmem_fault vm_tmem_check(const vm_tmem *t, const vm_tmem_area *area, uint64_t owner, uint32_t *column,
+                            vm_tmem_allocation *found);
+/* A cell of the area, or half of it, that was never written since alloc. low_only: high halves do not matter.
+ */
+bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only, uint32_t *column,
+                       uint32_t *lane);
+/* Marks the area as written by `writer`, whose clock becomes the next one. low_only: the high halves are now
+ * undefined. */
+void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer);
+/* The last writer of a cell of the area with clock > after and another agent than `agent`; NULL: none. */
+const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
+                                             uint16_t agent);
+
+/* ---- operations on their way ---- */
+uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
+                              const vm_tmem_area *area);
+void vm_tmem_flight_end(vm_tmem *t, uint64_t id);
+/* The first operation of these kinds (bits) that overlaps the area and is not `except`; NULL: none. */
+const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *area, uint32_t kinds,
+                                          uint64_t except);
+
+/* ---- tcgen05.ld and st: which cells a register of the warp holds (PTX ISA 9.7.16.2.3) ---- */
+typedef enum vm_tmem_shape {
+    VM_TMEM_32X32B,
+    VM_TMEM_16X64B,
+    VM_TMEM_16X128B,
+    VM_TMEM_16X256B,
+    VM_TMEM_16X32BX2,
+    VM_TMEM_SHAPE_COUNT
+} vm_tmem_shape;
+typedef struct vm_tmem_form {
+    uint8_t shape; /* vm_tmem_shape */
+    uint8_t count; /* the number behind x: 1, 2 ... 128 */
+    bool pack;     /* .pack::16b or .unpack::16b */
+    int32_t split; /* immHalfSplitoff of .16x32bx2 */
+} vm_tmem_form;
+uint32_t vm_tmem_registers(const vm_tmem_form *form); /* per thread; 0: no such form */
+/* The areas that the form touches from column and lane: one, or two for .16x32bx2. Columns wrap as 32 bits.
+ */
+uint32_t vm_tmem_areas(const vm_tmem_form *form, uint32_t column, uint32_t lane, vm_tmem_area areas[2]);
+/* Register r of all 32 threads; columns must be inside. */
+void vm_tmem_load(const vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
+                  uint32_t to[32]);
+/* threads: those that take part. preserve: .unpack::16b keeps the upper halves of cells, else they become 0.
+ */
+void vm_tmem_store(vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
+                   const uint32_t from[32], uint32_t threads, bool preserve);
+#endif
