@@ -63,7 +63,7 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
     const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_find(path);
     if (word)
         return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
-    if (strcmp(path, "cuda") == 0 || (prefix[0] && is_namespace(path)))
+    if (strcmp(path, "cuda") == 0 || strcmp(path, "SwizzleMode") == 0 || (prefix[0] && is_namespace(path)))
         return (script_value){.kind = SCRIPT_VALUE_NAMESPACE,
                               .as.string.text = base_name_of(e->names, path),
                               .as.string.size = (size_t)size};

@@ -217,6 +217,8 @@ script_value script_layout_operator(script_evaluator *e, script_operator op, scr
                                     base_span span, bool *handled);
 /* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
+/* Afterwards, when the shape is known: a swizzle without a tile takes its domain from the tensor. */
+bool script_spread_swizzle(script_evaluator *e, script_value v, ir_tensor_type *type, base_span span);
 
 /* ---- launch and loops ---- */
 void script_launch_finish(script_evaluator *e, base_span span);

@@ -203,6 +203,20 @@ script_value script_word_shard(script_evaluator *e, const script_call *call) {
     return script_poison(); /* a subscript word: script_layout_item serves it, calls are refused before */
 }
 
+/* A swizzle without a tile stands over the whole tensor, row-major; a layout that names its domain does not.
+ */
+bool script_spread_swizzle(script_evaluator *e, script_value v, ir_tensor_type *type, base_span span) {
+    int64_t shape[MAX_ITERS];
+    layout_error error = {NULL};
+    if (v.kind != SCRIPT_VALUE_LAYOUT || !v.flag || !script_constant_shape(e, type, shape))
+        return true;
+    const layout_tile *tile = layout_row_major(e->arena, shape, type->rank, &error);
+    type->layout = tile ? layout_compose(e->arena, tile, v.as.layout->swizzle, &error) : NULL;
+    if (!type->layout)
+        script_error(e, "T0214", span, "the swizzle has no place over this shape: %s", error.text);
+    return type->layout != NULL;
+}
+
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span) {
     *layout = NULL;
     if (script_is_poison(v))
@@ -233,6 +247,8 @@ script_value script_word_layout_size(script_evaluator *e, const script_call *cal
     bool good = true;
     if (call->word->data == 1)
         good = layout_span(layout, axis, &size);
+    else if (call->word->data == 2)
+        good = layout_footprint(layout, axis, &size);
     else if (!v)
         good = layout_size(layout, &size);
     else
@@ -308,6 +324,19 @@ static script_value position_dict(script_evaluator *e, const axis_sums *sums) {
     return dict;
 }
 
+/* The XOR over a whole position (layouts.md 2.1). */
+static const ir_expr *swizzled(script_evaluator *e, const ir_expr *x, layout_swizzle z) {
+    num_dtype dtype = (num_dtype)x->type.dtype;
+    int64_t value;
+    if (ir_is_int(x, &value) && value >= 0)
+        return ir_int(e->module, dtype, layout_swizzle_apply(z, value));
+    int64_t mask = (((int64_t)1 << z.length) - 1) << (z.per_element + (z.outer ? z.atom : 0));
+    const ir_expr *moved =
+        ir_binary(e->module, z.outer ? IR_SHL : IR_SHR, x, ir_int(e->module, dtype, z.atom));
+    return ir_binary(e->module, IR_BITXOR, x,
+                     ir_binary(e->module, IR_BITAND, moved, ir_int(e->module, dtype, mask)));
+}
+
 static script_value apply_constant(script_evaluator *e, const layout_tile *layout, const int64_t *coordinate,
                                    uint32_t rank, const int64_t *shape, base_span span) {
     int64_t position[LAYOUT_AXIS_COUNT];
@@ -365,7 +394,12 @@ static script_value apply_run_time(script_evaluator *e, const layout_tile *layou
     }
     for (int i = 0; i < LAYOUT_AXIS_COUNT; i++)
         if (layout->offset_axes & (1u << i))
-            add_term(e, &sums, (layout_axis)i, ir_int(e->module, NUM_DTYPE_I32, layout->offset[i]));
+            add_term(e, &sums, (layout_axis)i,
+                     ir_int(e->module,
+                            layout->offset[i] == (int32_t)layout->offset[i] ? NUM_DTYPE_I32 : NUM_DTYPE_I64,
+                            layout->offset[i]));
+    if (layout->swizzle.present && layout->swizzle.length > 0 && sums.sum[LAYOUT_AXIS_M])
+        sums.sum[LAYOUT_AXIS_M] = swizzled(e, sums.sum[LAYOUT_AXIS_M], layout->swizzle);
     return position_dict(e, &sums);
 }
 

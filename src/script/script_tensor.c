@@ -155,8 +155,9 @@ static bool scope_of(script_evaluator *e, script_value v, ir_scope *scope, base_
     return false;
 }
 
-static bool read_align(script_evaluator *e, const script_call *call, ir_tensor_type *type) {
+static bool read_align(script_evaluator *e, const script_call *call, script_tensor_type *out) {
     int64_t align;
+    ir_tensor_type *type = &out->type;
     const script_value *v = script_argument_of(call, "align");
     type->align = 64;
     if (!v)
@@ -172,7 +173,20 @@ static bool read_align(script_evaluator *e, const script_call *call, ir_tensor_t
         return false;
     }
     type->align = (uint32_t)align;
+    out->has_align = true;
     return true;
+}
+
+/* The XOR of TMA, of matrix descriptors and of other tensors over the same storage works on addresses, ours
+ * on element numbers: they agree when storage starts on a period. */
+static void align_swizzle(script_tensor_type *type) {
+    const layout_tile *layout = type->type.layout;
+    int64_t bits = (int64_t)num_dtype_bits(type->type.dtype) * type->type.lanes;
+    if (type->has_align || !layout || !layout->swizzle.present || layout->swizzle.length == 0)
+        return;
+    int64_t period = layout_swizzle_period(layout->swizzle);
+    while (type->type.align < 1024 && period <= 1 << 20 && type->type.align < period * bits / 8)
+        type->type.align *= 2;
 }
 
 /* strides=, elem_offset=, byte_offset= of the older dialects become a layout; the newer ones have only
@@ -278,10 +292,11 @@ static bool read_type(script_evaluator *e, const script_call *call, bool newer, 
         good &= scope_of(e, *v, &out->type.scope, script_argument_span(call, "scope"));
         out->has_scope = true;
     }
-    good &= read_align(e, call, &out->type);
+    good &= read_align(e, call, out);
     v = script_argument_of(call, "layout");
     if (v) {
         good &= script_to_layout(e, *v, &out->type.layout, script_argument_span(call, "layout"));
+        good = good && script_spread_swizzle(e, *v, &out->type, script_argument_span(call, "layout"));
         out->has_layout = out->type.layout != NULL;
     }
     return good && read_strides(e, call, newer, out) &&
@@ -459,6 +474,8 @@ script_value script_word_allocate(script_evaluator *e, const script_call *call) 
                                                                      : IR_SCOPE_GLOBAL,
                                                          &type))
         return script_poison();
+    if (type.type.scope == IR_SCOPE_SHARED || type.type.scope == IR_SCOPE_SHARED_DYN)
+        align_swizzle(&type);
     return script_allocate(e, &type.type, call->span);
 }
 

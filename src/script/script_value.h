@@ -73,8 +73,9 @@ typedef struct script_region {
 /* A tensor type as written, with what the writer left open. */
 typedef struct script_tensor_type {
     ir_tensor_type type;
-    bool has_scope, has_layout; /* has_layout: an explicit layout object, type.layout */
-    const ir_expr *pointer;     /* data= of a declaration, or NULL */
+    bool has_scope, has_align;
+    bool has_layout;        /* an explicit layout object: type.layout */
+    const ir_expr *pointer; /* data= of a declaration, or NULL */
 } script_tensor_type;
 
 typedef struct script_layout_spec {

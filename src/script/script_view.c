@@ -228,7 +228,8 @@ script_value script_word_tensor_view(script_evaluator *e, const script_call *cal
     if (!view_shape(e, call, tensor, &type))
         return script_poison();
     base_span layout_span_place = script_argument_span(call, "layout");
-    if (layout && !script_to_layout(e, *layout, &type.layout, layout_span_place))
+    if (layout && (!script_to_layout(e, *layout, &type.layout, layout_span_place) ||
+                   !script_spread_swizzle(e, *layout, &type, layout_span_place)))
         return script_poison();
     if (layout && !script_check_layout(e, &type, layout_span_place))
         return script_poison();
