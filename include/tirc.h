@@ -162,6 +162,11 @@ typedef struct tirc_launch {
     void *print_user;
     bool (*progress)(void *user, uint64_t done, uint64_t total); /* false stops the run */
     void *progress_user;
+    uint32_t cluster[3];        /* cluster[0] 0: as the kernel says */
+    struct tirc_device *device; /* memory that the kernel sees beside its arguments; NULL: none */
+    /* One pointer per kernel parameter to a value of its size, as cuLaunchKernel takes them; NULL: by name
+     * in `arguments`. PTX modules only. Addresses in the values are those of `device`. */
+    void *const *parameters;
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */
@@ -184,6 +189,34 @@ TIRC_API void tirc_report_statistics(const tirc_report *report, tirc_statistics 
 TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *local);
 /* Virtual and allocated register counts of a kernel, without running it. */
 TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
+
+/* ---- a device's memory: for programs that hold device addresses ----
+ * Allocations have addresses that stay the same in every run; an address is never used twice, so that a use
+ * after free is found. Module variables keep their values from run to run of one device. One device belongs
+ * to one session and is used by one thread at a time. */
+typedef struct tirc_device tirc_device;
+TIRC_API tirc_device *tirc_device_create(tirc_session *session); /* NULL: no memory */
+TIRC_API void tirc_device_destroy(tirc_device *device);          /* before its session; NULL is fine */
+/* align: power of two up to 2^30, 0 for 256. name is for messages, copied, may be NULL. The bytes start as
+ * they are, that is unknown; in fact as 0xcc. TIRC_USAGE: bad align or more than 2^38 bytes. */
+TIRC_API tirc_status tirc_device_allocate(tirc_device *device, uint64_t bytes, uint64_t align,
+                                          const char *name, uint64_t *address);
+/* TIRC_ERROR: not the start of a live allocation. */
+TIRC_API tirc_status tirc_device_free(tirc_device *device, uint64_t address);
+/* Host place of [address, address + bytes) inside one live allocation; NULL when it is not. Good until that
+ * allocation is freed; for reading and writing between runs. */
+TIRC_API void *tirc_device_memory(tirc_device *device, uint64_t address, uint64_t bytes);
+/* The live allocation that holds an address; false: none. */
+TIRC_API bool tirc_device_find(const tirc_device *device, uint64_t address, uint64_t *begin, uint64_t *bytes);
+/* A module variable by name, .global or .const; TIRC_ERROR when the module has none of the name. Kernels of
+ * another module do not see it: modules are loaded at the same addresses. */
+typedef struct tirc_device_symbol {
+    uint64_t address, bytes; /* generic address, for kernels of the module */
+    void *memory;            /* for reading and writing between runs */
+    bool is_constant;
+} tirc_device_symbol;
+TIRC_API tirc_status tirc_device_variable(tirc_device *device, tirc_module *module, const char *name,
+                                          tirc_device_symbol *symbol);
 
 /* ---- diagnostics ---- */
 typedef struct tirc_diagnostic {

@@ -401,6 +401,23 @@ bool api_bind_ptx(api_run *run) {
     return good;
 }
 
+bool api_bind_values(api_run *run) {
+    const tirc_kernel *kernel = kernel_of(run);
+    run->arguments = BASE_NEW_ARRAY(run->module->session->arena, vm_argument, kernel->parameter_count + 1);
+    for (size_t i = 0; i < kernel->parameter_count; ++i) {
+        if (!run->launch->parameters[i]) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0805", BASE_NO_SPAN,
+                        "parameter %zu of `%s` is not given", i, kernel->name);
+            return false;
+        }
+        run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BYTES,
+                                          .bytes = run->launch->parameters[i],
+                                          .size = kernel->parameters[i].bytes};
+    }
+    run->machine.argument_count = kernel->parameter_count;
+    return true;
+}
+
 /* ---- launch ---- */
 static bool planned_dimension(api_run *run, const ir_expr *const *from, const char *what, uint32_t *to) {
     for (int d = 0; d < 3; ++d) {
@@ -445,8 +462,10 @@ bool api_bind_launch(api_run *run) {
         caller_dimension(run->launch->block, machine->block);
     else if (!planned_dimension(run, planned->block, "block", machine->block))
         return false;
-    if (planned && planned->cluster[0] &&
-        !planned_dimension(run, planned->cluster, "cluster", machine->cluster))
+    if (run->launch->cluster[0])
+        caller_dimension(run->launch->cluster, machine->cluster);
+    else if (planned && planned->cluster[0] &&
+             !planned_dimension(run, planned->cluster, "cluster", machine->cluster))
         return false;
     machine->dynamic_shared_bytes = run->launch->dynamic_shared_bytes;
     if (run->plan && machine->dynamic_shared_bytes < run->plan->dynamic_smem_bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Running a module on the machine: bind, launch, word the findings, report. */
+#include "api/api_device.h"
 #include "api/api_run.h"
 #include "check/check.h"
 #include <string.h>
@@ -126,12 +127,15 @@ static void run_body(void *argument) {
         run->status = TIRC_ERROR;
         return;
     }
-    bool good = api_bind_names(run);
+    bool good = run->launch->parameters || api_bind_names(run);
     run->code = api_code_get(run->module, run->launch->no_contract, run->launch->skip);
     if (run->code && run->code->lowered)
         run->plan = run->code->lowered->plans.items[run->kernel];
     if (good && run->code)
-        good = (run->plan ? api_bind_script(run) : api_bind_ptx(run)) && api_bind_launch(run);
+        good = (run->plan                 ? api_bind_script(run)
+                : run->launch->parameters ? api_bind_values(run)
+                                          : api_bind_ptx(run)) &&
+               api_bind_launch(run);
     if (!good || !run->code) {
         tirc_status status = api_status_since(session, first);
         run->status = status == TIRC_OK ? TIRC_BUG : status;
@@ -139,6 +143,10 @@ static void run_body(void *argument) {
     }
     print_bridge bridge;
     copy_options(run, &bridge);
+    if (run->launch->device && !api_device_bind(run->launch->device, run->code->program, &run->machine)) {
+        run->status = TIRC_NO_MEMORY;
+        return;
+    }
     double start = now();
     run->result = vm_run(session->arena, run->code->program, &run->machine);
     run->seconds = now() - start;
@@ -150,7 +158,9 @@ static void run_body(void *argument) {
 
 tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report **report) {
     if (!module || !launch || launch->size != sizeof *launch ||
-        (launch->argument_count && !launch->arguments) || (unsigned)launch->schedule > TIRC_SCHEDULE_RANDOM)
+        (launch->argument_count && !launch->arguments) ||
+        (launch->parameters && (module->kind != TIRC_KIND_PTX || launch->argument_count)) ||
+        (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_RANDOM)
         return TIRC_USAGE;
     api_run run = {.module = module, .launch = launch};
     tirc_status status = api_protect(module->session->heap, run_body, &run, &run.status);

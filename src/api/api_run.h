@@ -30,6 +30,8 @@ bool api_bind_names(api_run *run);
 /* Scripts: dtypes, ranks, extents; sizes from shapes; scalars; storage for layouts. */
 bool api_bind_script(api_run *run);
 bool api_bind_ptx(api_run *run);
+/* PTX: one value per parameter by position, as the driver's launch takes them. */
+bool api_bind_values(api_run *run);
 /* Grid, block and dynamic shared memory from the plan or from the caller. */
 bool api_bind_launch(api_run *run);
 /* Copies physical storage made for layouts back to the caller's arrays. */

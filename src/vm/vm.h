@@ -28,8 +28,22 @@ typedef struct vm_buffer {
     uint64_t bytes;
     uint64_t align; /* of the device address; 0: 256 */
     bool read_only;
-    uint64_t address; /* out: device address, set by vm_run */
+    bool placed;      /* address is the caller's: vm_address_first or above, the same in every run */
+    uint64_t address; /* out, unless placed: device address, set by vm_run */
 } vm_buffer;
+/* Lowest device address that a placed buffer may have. Placed buffers must not touch each other. */
+uint64_t vm_address_first(void);
+
+/* Global variables of a module, in a fixed order. initial NULL: zeros. */
+typedef struct vm_variable {
+    const char *name;
+    uint64_t address, bytes;
+    const void *initial;
+} vm_variable;
+bool vm_variable_at(const vm_program *program, size_t index, vm_variable *variable);
+/* Constant variables: addresses are generic, and `initial` points into vm_constants. */
+bool vm_constant_at(const vm_program *program, size_t index, vm_variable *variable);
+const void *vm_constants(const vm_program *program, uint64_t *bytes); /* the bank's initial bytes */
 
 typedef enum vm_argument_kind { VM_ARGUMENT_BUFFER, VM_ARGUMENT_BYTES } vm_argument_kind;
 typedef struct vm_argument {
@@ -50,6 +64,10 @@ typedef struct vm_launch {
     size_t argument_count;
     vm_buffer *buffers;
     size_t buffer_count;
+    /* Memory of the module's variables, one pointer for each of vm_variable_at, kept by the caller from run
+     * to run. NULL: every run starts from the initial values. */
+    void *const *variables;
+    void *constants;  /* the constant bank likewise, vm_constants bytes and 16 more; NULL: the initial one */
     uint32_t threads; /* workers; 0: one per core */
     vm_schedule schedule;
     uint64_t seed;

@@ -216,6 +216,7 @@ typedef enum vm_testp {
 #define VM_CODE_BASE        VM_WINDOW(5)
 #define VM_GLOBAL_BASE      VM_WINDOW(0x70)
 #define VM_HEAP_BASE        (VM_GLOBAL_BASE + (1ull << 36)) /* buffers of the caller; module variables below */
+#define VM_ADDRESS_END      VM_WINDOW(0x80)                 /* one past the last global address */
 #define VM_GUARD_BYTES      4096u
 #define VM_SHARED_RESERVED  1024u /* the system's own bytes at the start of shared memory, sm_80 and later */
 #define VM_SHARED_LIMIT     (227u * 1024u)
@@ -425,8 +426,9 @@ struct vm_grid {
     const vm_level *level;
     vm_allocation *allocations; /* sorted by address */
     size_t allocation_count;
-    uint8_t *pool;      /* the launch pool */
-    uint8_t *warp_rows; /* VM_WARP_ROWS rows per warp of a CTA */
+    uint8_t *const_bank; /* the program's, or the caller's copy of it */
+    uint8_t *pool;       /* the launch pool */
+    uint8_t *warp_rows;  /* VM_WARP_ROWS rows per warp of a CTA */
     uint8_t *parameters;
     uint64_t parameter_bytes;
     uint32_t shared_bytes, dynamic_shared;

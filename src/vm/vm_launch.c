@@ -113,10 +113,14 @@ static void place_buffers(preparation *p, const vm_program *program) {
     for (size_t i = 0; i < program->globals.count; i++) {
         vm_allocation allocation = program->globals.items[i];
         uint64_t bytes = allocation.end - allocation.begin;
-        uint8_t *host = allocate_aligned(p->arena, bytes);
-        if (allocation.host != NULL)
-            memcpy(host, allocation.host, bytes);
-        allocation.host = host;
+        if (launch->variables != NULL) {
+            allocation.host = launch->variables[i];
+        } else {
+            uint8_t *host = allocate_aligned(p->arena, bytes);
+            if (allocation.host != NULL)
+                memcpy(host, allocation.host, bytes);
+            allocation.host = host;
+        }
         run->allocations[run->allocation_count++] = allocation;
     }
     uint64_t next = VM_HEAP_BASE + VM_GUARD_BYTES;
@@ -133,11 +137,22 @@ static void place_buffers(preparation *p, const vm_program *program) {
                    (unsigned long long)buffer->bytes, buffer->data ? "; that is too much" : " but no data");
             continue;
         }
-        buffer->address = (next + align - 1) & ~(align - 1);
+        if (!buffer->placed)
+            buffer->address = (next + align - 1) & ~(align - 1);
+        else if (buffer->address < next || buffer->address > VM_ADDRESS_END - buffer->bytes ||
+                 (i && !launch->buffers[i - 1].placed)) {
+            refuse(p, "buffer '%s': its address 0x%llx is not above the buffer before it",
+                   buffer->name ? buffer->name : "", (unsigned long long)buffer->address);
+            continue;
+        }
         run->allocations[run->allocation_count++] = (vm_allocation){
             buffer->address, buffer->address + buffer->bytes, buffer->data, buffer->name, buffer->read_only};
         next = buffer->address + buffer->bytes + VM_GUARD_BYTES;
     }
+}
+
+uint64_t vm_address_first(void) {
+    return VM_HEAP_BASE + VM_GUARD_BYTES;
 }
 
 static void place_arguments(preparation *p) {
@@ -253,6 +268,7 @@ bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, con
     run->program = program;
     run->launch = launch;
     run->level = vm_level_choose(launch->level);
+    run->const_bank = launch->constants != NULL ? launch->constants : program->const_bank;
     find_kernel(&p, program);
     if (run->level == NULL)
         refuse(&p, "processor level '%s' is unknown or not available here",

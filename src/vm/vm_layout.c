@@ -298,6 +298,31 @@ vm_program *vm_load(base_arena *arena, const ptx_module *module) {
     return program;
 }
 
+bool vm_variable_at(const vm_program *program, size_t index, vm_variable *variable) {
+    if (index >= program->globals.count)
+        return false;
+    const vm_allocation *at = &program->globals.items[index];
+    *variable = (vm_variable){at->name, at->begin, at->end - at->begin, at->host};
+    return true;
+}
+
+bool vm_constant_at(const vm_program *program, size_t index, vm_variable *variable) {
+    for (size_t i = 0; i < program->variables.count; i++) {
+        const vm_program_variable *at = program->variables.items[i];
+        if (!at->placed || at->variable->space != PTX_SPACE_CONST || index-- != 0)
+            continue;
+        *variable = (vm_variable){at->variable->name, VM_CONST_BASE + at->address, at->variable->bytes,
+                                  program->const_bank + at->address};
+        return true;
+    }
+    return false;
+}
+
+const void *vm_constants(const vm_program *program, uint64_t *bytes) {
+    *bytes = program->const_bytes;
+    return program->const_bank;
+}
+
 bool vm_kernel(const vm_program *program, size_t index, vm_kernel_info *info) {
     if (index >= program->entries.count)
         return false;

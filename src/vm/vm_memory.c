@@ -91,7 +91,7 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
         break;
     case VM_CONST:
         limit = run->program->const_bytes;
-        out->host = run->program->const_bank;
+        out->host = run->const_bank;
         break;
     case VM_PARAM:
         limit = run->parameter_bytes;

@@ -56,6 +56,10 @@ for kind in static shared; do
     $cc $sanitize -std=c11 -Wall -Wextra -I"$work/usr/include" -o "$work/sessions" tests/api/sessions.c $libraries -pthread >"$work/log" 2>&1 &&
         "$work/sessions" >"$work/log" 2>&1
     say $? "two sessions in two threads on the $kind library"
+    # shellcheck disable=SC2086
+    $cc $sanitize -std=c11 -Wall -Wextra -I"$work/usr/include" -o "$work/device" tests/api/device.c $libraries -pthread >"$work/log" 2>&1 &&
+        "$work/device" >"$work/log" 2>&1
+    say $? "a device's memory on the $kind library"
 done
 # arrays and their files
 # shellcheck disable=SC2086

@@ -297,7 +297,7 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
             place->host = cta->shared;
         } else if (space == VM_CONST && !store) {
             end = cta->run->program->const_bytes;
-            place->host = cta->run->program->const_bank;
+            place->host = cta->run->const_bank;
         } else if (space == VM_PARAM && !store) {
             end = cta->run->parameter_bytes;
             place->host = cta->run->parameters;
