@@ -4,6 +4,7 @@
 #ifndef TIRC_VM_VM_H
 #define TIRC_VM_VM_H
 #include "ptx/ptx.h"
+#include "vm/vm_fused_sum.h"
 
 typedef struct vm_program vm_program; /* a decoded module; immutable after vm_load, shared by runs */
 
@@ -71,6 +72,7 @@ typedef struct vm_launch {
     uint32_t threads; /* workers; 0: one per core */
     vm_schedule schedule;
     uint64_t seed;
+    vm_numerics numerics;   /* of the matrix instructions; VM_NUMERICS_HW: as the target of the module */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
     uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
     uint32_t finding_limit; /* kept findings; 0: 100 */
