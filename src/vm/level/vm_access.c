@@ -2,6 +2,9 @@
  * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything
  * else answers false and changes nothing: vm_memory.c then does it lane by lane and reports. */
 #include "vm/level/vm_level.h"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 typedef struct access_place {
     uint8_t *host;
@@ -444,7 +447,6 @@ static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, b
 
 #if defined(__SSE2__)
 enum { STREAMED_BYTES = 32 << 20 };
-typedef long long streamed __attribute__((vector_size(16), may_alias));
 /* Whole lines of a buffer that no cache holds are not read first only to be overwritten. The worker's end
  * orders such stores (vm_run.c); its own thread sees them at once. */
 static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
@@ -453,11 +455,9 @@ static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
         memcpy(host, row, 4 * VM_LANES);
         return;
     }
-    for (unsigned i = 0; i < 4 * VM_LANES; i += sizeof(streamed)) {
-        streamed part;
-        memcpy(&part, (const uint8_t *)row + i, sizeof part);
-        __builtin_ia32_movntdq((streamed *)(void *)(host + i), part);
-    }
+    for (unsigned i = 0; i < VM_LANES / 4; i++)
+        _mm_stream_si128((__m128i *)(void *)host + i,
+                         _mm_loadu_si128((const __m128i *)(const void *)row + i));
 }
 #else
 static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
