@@ -411,7 +411,7 @@ struct vm_cta {
     uint64_t seen_writes, idle_rounds;
     uint64_t random; /* state of VM_SCHEDULE_RANDOM */
     vm_status status;
-    const vm_allocation *last, *before_last; /* allocations of the last global accesses */
+    const vm_allocation *recent[2]; /* allocations of the last global accesses; never NULL, may be empty */
     BASE_VECTOR(vm_found) found;
     uint64_t found_dropped;
     base_builder print;

@@ -18,6 +18,9 @@ vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena) {
     vm_cta *cta = allocate_aligned(arena, sizeof *cta);
     cta->run = run;
     cta->arena = arena;
+    cta->recent[0] = cta->recent[1] = &run->allocations[run->allocation_count]; /* empty, behind the last */
+    cta->linear = UINT64_MAX;
+    cta->step_limit = run->launch->step_limit ? run->launch->step_limit : UINT64_MAX;
     cta->shared_bytes = run->shared_bytes;
     cta->shared = allocate_aligned(arena, run->shared_bytes);
     cta->warp_count = run->warps_per_cta;
@@ -37,8 +40,7 @@ vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena) {
     return cta;
 }
 
-static void start_warp(vm_warp *warp) {
-    const vm_grid *run = warp->cta->run;
+static void start_warp(vm_warp *warp, const vm_grid *run) {
     const vm_function *kernel = run->kernel;
     while (warp->split_count) /* left over from a CTA that was stopped */
         vm_control_release(warp, warp->splits[--warp->split_count].frame);
@@ -50,25 +52,34 @@ static void start_warp(vm_warp *warp) {
     warp->idle = false;
     vm_frame *frame = vm_control_frame(warp);
     frame->function = kernel;
-    memset(&warp->splits[0], 0, sizeof warp->splits[0]);
-    warp->splits[0].pc = kernel->first_op;
-    warp->splits[0].mask = warp->live;
-    warp->splits[0].frame = frame;
+    warp->splits[0] = (vm_split){.pc = kernel->first_op, .mask = warp->live, .frame = frame};
     if (kernel->clears)
         memset(warp->rows, 0, (size_t)kernel->rows * VM_ROW_BYTES);
     if (kernel->local_bytes)
         memset(warp->local, 0, (size_t)kernel->local_bytes * VM_LANES);
 }
 
-void vm_schedule_start(vm_cta *cta, uint64_t linear) {
-    const vm_launch *launch = cta->run->launch;
+/* The CTA's place in the grid; the next one along x costs no division. */
+static void place_cta(vm_cta *cta, uint64_t linear) {
+    const uint32_t *grid = cta->run->launch->grid;
+    uint32_t rows = VM_CTA_ROWS;
+    if (linear == cta->linear + 1 && linear != 0 && cta->id[0] + 1 < grid[0]) {
+        cta->id[0]++;
+        rows = 1; /* only that of x changes */
+    } else {
+        cta->id[0] = (uint32_t)(linear % grid[0]);
+        cta->id[1] = (uint32_t)(linear / grid[0] % grid[1]);
+        cta->id[2] = (uint32_t)(linear / grid[0] / grid[1]);
+    }
     cta->linear = linear;
-    cta->id[0] = (uint32_t)(linear % launch->grid[0]);
-    cta->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
-    cta->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
-    for (unsigned i = 0; i < VM_CTA_ROWS; i++)
+    for (uint32_t i = 0; i < rows; i++)
         for (unsigned lane = 0; lane < VM_LANES; lane++)
             cta->rows[i][lane] = cta->id[i];
+}
+
+void vm_schedule_start(vm_cta *cta, uint64_t linear) {
+    const vm_launch *launch = cta->run->launch;
+    place_cta(cta, linear);
     if (cta->shared_bytes > VM_SHARED_RESERVED)
         memset(cta->shared, 0, cta->shared_bytes);
     for (unsigned i = 0; cta->open_barriers && i < VM_BARRIERS; i++) {
@@ -81,9 +92,10 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->status = VM_COMPLETE;
-    cta->random = base_hash_mix(launch->seed, linear);
+    if (launch->schedule == VM_SCHEDULE_RANDOM)
+        cta->random = base_hash_mix(launch->seed, linear);
     for (uint32_t i = 0; i < cta->warp_count; i++)
-        start_warp(&cta->warps[i]);
+        start_warp(&cta->warps[i], cta->run);
 }
 
 /* ---- deadlock ---- */
@@ -151,24 +163,26 @@ void vm_schedule_deadlock(vm_cta *cta) {
     }
 }
 
-static bool limits(vm_cta *cta, vm_warp *warp) {
+/* The run as a whole, or this CTA, has to end. */
+static bool over(const vm_cta *cta) {
+    const vm_grid *run = cta->run;
+    return run->stop || run->stop_at < cta->linear || cta->steps > cta->step_limit;
+}
+
+static void end(vm_cta *cta, vm_warp *warp) {
     const vm_grid *run = cta->run;
     if (run->stop || run->stop_at < cta->linear) {
         cta->status = VM_STOPPED;
-        return false;
+        return;
     }
-    if (run->launch->step_limit && cta->steps > run->launch->step_limit) {
-        if (warp->split_count) {
-            vm_split *split = &warp->splits[warp->current < warp->split_count ? warp->current : 0];
-            vm_finding *finding =
-                vm_finding_add(cta, VM_FIND_STEP_LIMIT, split->pc, warp, vm_first_lane(split->mask));
-            if (finding != NULL)
-                finding->required = run->launch->step_limit;
-        }
-        cta->status = VM_STEP_LIMIT;
-        return false;
+    if (warp->split_count) {
+        vm_split *split = &warp->splits[warp->current < warp->split_count ? warp->current : 0];
+        vm_finding *finding =
+            vm_finding_add(cta, VM_FIND_STEP_LIMIT, split->pc, warp, vm_first_lane(split->mask));
+        if (finding != NULL)
+            finding->required = run->launch->step_limit;
     }
-    return true;
+    cta->status = VM_STEP_LIMIT;
 }
 
 /* The order in which the warps take their turns: first to last, last to first, or shuffled anew each round
@@ -190,12 +204,14 @@ static void order_warps(vm_cta *cta, uint8_t order[32]) {
 vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
     uint64_t limit = cta->run->launch->step_limit;
     uint32_t budget = limit == 0 || limit / 16 >= VM_BUDGET ? VM_BUDGET : (uint32_t)(limit / 16) + 1;
+    bool in_order = cta->run->launch->schedule == VM_SCHEDULE_EARLY;
     for (uint64_t idle = 0;;) {
         bool moved = false, polled = false;
         uint8_t order[32];
-        order_warps(cta, order);
+        if (!in_order)
+            order_warps(cta, order);
         for (uint32_t i = 0; i < cta->warp_count; i++) {
-            vm_warp *warp = &cta->warps[order[i]];
+            vm_warp *warp = &cta->warps[in_order ? i : order[i]];
             if (warp->live == 0)
                 continue;
             uint64_t before = warp->steps;
@@ -211,8 +227,10 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             polled |= only_polled;
             moved |= !only_polled && (warp->steps != before || leave == VM_LEAVE_EXITED);
             warp->idle = false;
-            if (!limits(cta, warp))
+            if (over(cta)) {
+                end(cta, warp);
                 return VM_CTA_DONE;
+            }
         }
         if (cta->live_warps == 0)
             return VM_CTA_DONE;

@@ -8,6 +8,7 @@
 
 typedef struct access_place {
     uint8_t *host;
+    const vm_allocation *allocation; /* of global memory */
     _Alignas(64) u32 offset[VM_LANES]; /* inactive lanes repeat an active one */
 } access_place;
 
@@ -244,17 +245,17 @@ static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m,
 /* The allocation of a global address: a kernel that reads one buffer and writes another finds both
  * remembered. */
 static inline const vm_allocation *allocation_of(vm_cta *cta, u64 address) {
-    const vm_allocation *allocation = cta->last;
-    if (allocation != NULL && address >= allocation->begin && address < allocation->end)
+    const vm_allocation *allocation = cta->recent[0];
+    if (address - allocation->begin < allocation->end - allocation->begin)
         return allocation;
-    allocation = cta->before_last;
-    if (allocation == NULL || address < allocation->begin || address >= allocation->end) {
-        allocation = vm_memory_find(cta->run, address);
-        if (allocation == NULL)
-            return NULL;
-    }
-    cta->before_last = cta->last;
-    cta->last = allocation;
+    allocation = cta->recent[1];
+    if (address - allocation->begin < allocation->end - allocation->begin)
+        return allocation;
+    allocation = vm_memory_find(cta->run, address);
+    if (allocation == NULL)
+        return NULL;
+    cta->recent[1] = cta->recent[0];
+    cta->recent[0] = allocation;
     return allocation;
 }
 
@@ -291,6 +292,7 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
             return false;
         begin = allocation->begin;
         end = allocation->end;
+        place->allocation = allocation;
         place->host = allocation->host + (low - begin);
     } else {
         u64 window = 0;
@@ -419,52 +421,67 @@ static inline void fetch_ahead(const uint8_t *row, u32 bytes) {
         __builtin_prefetch(row + bytes + at);
 }
 
-/* Elements of the lanes side by side behind a base that is the same for all lanes: their place in global
- * memory. */
-static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, bool store) {
-    const u32 same = VM_GLOBAL | VM_ADDRESS_INDEXED << VM_ACCESS_FORM_SHIFT;
-    if ((op->sub & (7 | VM_ACCESS_FORM_MASK)) != same || (op->a & 3) != VM_REF_POOL ||
-        1u << (op->c >> 1) != bytes)
-        return NULL;
-    const u32 *b = vm_operand(w, op->b);
-    u32 first = b[0], different = 0;
+/* Each lane's value is one more than that of the lane before it? */
+static inline bool counts_up(const u32 *b) {
+    const u32 first = b[0];
+#if VM_LEVEL == 4
+    const __m512i count = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i low = _mm512_add_epi32(count, _mm512_set1_epi32((int)first));
+    const __m512i high = _mm512_add_epi32(count, _mm512_set1_epi32((int)(first + 16)));
+    return !(_mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b), low) |
+             _mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b + 16), high));
+#elif defined(VM_CHUNK)
+    enum { EACH = VM_CHUNK / 4 };
+    u32_chunk count, different = {0};
+    for (unsigned i = 0; i < EACH; i++)
+        count[i] = first + i;
+    for (unsigned i = 0; i < VM_LANES / EACH; i++)
+        different |= ((const u32_chunk *)b)[i] ^ (count + i * EACH);
+    return VM_MASK_32(different != 0) == 0;
+#else
+    u32 different = 0;
     VM_LOOP {
         different |= (b[l] - l) ^ first;
     }
+    return different == 0;
+#endif
+}
+/* Elements of the lanes side by side behind a base that is the same for all lanes: their place in global
+ * memory. */
+static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, bool store,
+                                       const vm_allocation **allocation) {
+    if ((op->a & 3) != VM_REF_POOL || 1u << (op->c >> 1) != bytes)
+        return NULL;
+    const u32 *b = vm_operand(w, op->b);
+    u32 first = b[0];
     bool sign = op->c & 1;
-    if (different || (sign ? (s32)b[31] < (s32)first : b[31] < first))
+    if (!counts_up(b) || (sign ? (s32)b[31] < (s32)first : b[31] < first))
         return NULL;
     u64 address =
         *(const u64 *)vm_operand(w, op->a) + ((sign ? (u64)(s64)(s32)first : first) * bytes) + op->imm;
-    const vm_allocation *allocation = allocation_of(w->cta, address);
-    if (allocation == NULL)
+    const vm_allocation *found = allocation_of(w->cta, address);
+    if (found == NULL || found->end - address < VM_LANES * (u64)bytes || address & (bytes - 1) ||
+        (store && found->read_only))
         return NULL;
-    if (allocation->end - address < VM_LANES * (u64)bytes || address & (bytes - 1) ||
-        (store && allocation->read_only))
-        return NULL;
-    return allocation->host + (address - allocation->begin);
+    *allocation = found;
+    return found->host + (address - found->begin);
 }
 
-#if defined(__SSE2__)
-enum { STREAMED_BYTES = 32 << 20 };
 /* Whole lines of a buffer that no cache holds are not read first only to be overwritten. The worker's end
  * orders such stores (vm_run.c); its own thread sees them at once. */
-static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
-    const vm_allocation *allocation = w->cta->last;
-    if (((uintptr_t)host & 63) || allocation->end - allocation->begin < STREAMED_BYTES) {
-        memcpy(host, row, 4 * VM_LANES);
+static inline void put_row(const vm_allocation *allocation, uint8_t *host, const u32 *row) {
+#ifdef VM_CHUNK
+    enum { STREAMED_BYTES = 32 << 20 };
+    if (((uintptr_t)host & 63) == 0 && allocation->end - allocation->begin >= STREAMED_BYTES) {
+        for (unsigned i = 0; i < 4 * VM_LANES; i += VM_CHUNK)
+            VM_STREAM(host + i, (const uint8_t *)row + i);
         return;
     }
-    for (unsigned i = 0; i < VM_LANES / 4; i++)
-        _mm_stream_si128((__m128i *)(void *)host + i,
-                         _mm_loadu_si128((const __m128i *)(const void *)row + i));
-}
 #else
-static inline void put_row(const vm_warp *w, uint8_t *host, const u32 *row) {
-    (void)w;
+    (void)allocation;
+#endif
     memcpy(host, row, 4 * VM_LANES);
 }
-#endif
 
 /* Loads of adjacent 32-bit elements that vm_merge.c put side by side: op[0] .. op[count - 1]. */
 bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count) {
@@ -509,26 +526,13 @@ static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool
     return place_64(w, op, mask, m, bytes, bytes, store, place, contiguous);
 }
 
-bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+static __attribute__((noinline)) bool load_any(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     vm_space space = VM_ACCESS_SPACE(op->sub);
     if (space == VM_FRAME || space == VM_LOCAL)
         return local_access(w, op, mask, m, false);
     access_place place;
     bool contiguous;
     unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
-    if (m == NULL && count == 1 && log2 == 2 && !VM_ACCESS_WIDE(op->sub)) {
-        const u32 *offset = shared_row(w, op, 4, 4, &place.host);
-        if (offset != NULL) {
-            gather_u32_u32(vm_operand(w, op->d), place.host, offset);
-            return true;
-        }
-        uint8_t *host = row_of_elements(w, op, 4, false);
-        if (host != NULL) {
-            fetch_ahead(host, 4 * VM_LANES);
-            memcpy(vm_operand(w, op->d), host, 4 * VM_LANES);
-            return true;
-        }
-    }
     if (!find_place(w, op, mask, m, false, &place, &contiguous))
         return false;
     if (contiguous && space == VM_GLOBAL)
@@ -570,7 +574,7 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     return true;
 }
 
-bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     vm_space space = VM_ACCESS_SPACE(op->sub);
     if (space == VM_FRAME || space == VM_LOCAL)
         return local_access(w, op, mask, m, true);
@@ -579,19 +583,12 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub);
     bool wide = VM_ACCESS_WIDE(op->sub);
     w->cta->writes++;
-    if (m == NULL && count == 1 && log2 == 2 && !wide) {
-        uint8_t *host = row_of_elements(w, op, 4, true);
-        if (host != NULL) {
-            put_row(w, host, vm_operand(w, op->d));
-            return true;
-        }
-    }
     if (!find_place(w, op, mask, m, true, &place, &contiguous))
         return false;
     if (count == 1) {
         const void *d = vm_operand(w, op->d);
         if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide && space == VM_GLOBAL)
-            put_row(w, place.host + place.offset[0], d);
+            put_row(place.allocation, place.host + place.offset[0], d);
         else if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))
             memcpy(place.host + place.offset[0], d, (size_t)VM_LANES << log2);
         else
@@ -607,4 +604,42 @@ bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
     for (unsigned k = 0; k < count; k++)
         scatter(log2, wide, vm_operand(w, list[k]), place.host + (k << log2), place.offset, mask);
     return true;
+}
+
+/* The forms that most accesses have, told apart by one comparison: 32-bit elements, one a lane. */
+#define FORM(sub) ((sub) & ~(1u << 9 | 1u << 13)) /* whatever its sign and polling */
+#define SHARED_32 VM_ACCESS(VM_SHARED, 2, 1, 0, 0, VM_ADDRESS_32, 0)
+#define GLOBAL_32 VM_ACCESS(VM_GLOBAL, 2, 1, 0, 0, VM_ADDRESS_INDEXED, 0)
+
+bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+    if (m == NULL && FORM(op->sub) == GLOBAL_32) {
+        const vm_allocation *allocation;
+        const uint8_t *host = row_of_elements(w, op, 4, false, &allocation);
+        if (host != NULL) {
+            fetch_ahead(host, 4 * VM_LANES);
+            memcpy(vm_operand(w, op->d), host, 4 * VM_LANES);
+            return true;
+        }
+    } else if (m == NULL && FORM(op->sub) == SHARED_32) {
+        uint8_t *host;
+        const u32 *offset = shared_row(w, op, 4, 4, &host);
+        if (offset != NULL) {
+            gather_u32_u32(vm_operand(w, op->d), host, offset);
+            return true;
+        }
+    }
+    return load_any(w, op, mask, m);
+}
+
+bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+    if (m == NULL && FORM(op->sub) == GLOBAL_32) {
+        const vm_allocation *allocation;
+        uint8_t *host = row_of_elements(w, op, 4, true, &allocation);
+        if (host != NULL) {
+            w->cta->writes++;
+            put_row(allocation, host, vm_operand(w, op->d));
+            return true;
+        }
+    }
+    return store_any(w, op, mask, m);
 }
