@@ -8,7 +8,7 @@
 
 typedef struct access_place {
     uint8_t *host;
-    const vm_allocation *allocation; /* of global memory */
+    const vm_allocation *allocation;   /* of global memory */
     _Alignas(64) u32 offset[VM_LANES]; /* inactive lanes repeat an active one */
 } access_place;
 

@@ -249,19 +249,19 @@ VM_INLINE void masked_SELP32(const u32 *m, u32 *d, const u32 *ax, const u32 *bx,
 
 /* Comparisons: 32 lanes to a mask, in chunks of the widest vector. */
 #if VM_LEVEL == 4
-#define VM_CHUNK      64
-#define VM_MASK_32(v) ((u32)_mm512_movepi32_mask((__m512i)(v)))
-#define VM_MASK_64(v) ((u32)_mm512_movepi64_mask((__m512i)(v)))
+#define VM_CHUNK            64
+#define VM_MASK_32(v)       ((u32)_mm512_movepi32_mask((__m512i)(v)))
+#define VM_MASK_64(v)       ((u32)_mm512_movepi64_mask((__m512i)(v)))
 #define VM_STREAM(to, from) _mm512_stream_si512((void *)(to), _mm512_loadu_si512(from))
 #elif VM_LEVEL == 3
-#define VM_CHUNK      32
-#define VM_MASK_32(v) ((u32)_mm256_movemask_ps((__m256)(v)))
-#define VM_MASK_64(v) ((u32)_mm256_movemask_pd((__m256d)(v)))
+#define VM_CHUNK            32
+#define VM_MASK_32(v)       ((u32)_mm256_movemask_ps((__m256)(v)))
+#define VM_MASK_64(v)       ((u32)_mm256_movemask_pd((__m256d)(v)))
 #define VM_STREAM(to, from) _mm256_stream_si256((void *)(to), _mm256_loadu_si256((const void *)(from)))
 #elif VM_LEVEL == 1
-#define VM_CHUNK      16
-#define VM_MASK_32(v) ((u32)_mm_movemask_ps((__m128)(v)))
-#define VM_MASK_64(v) ((u32)_mm_movemask_pd((__m128d)(v)))
+#define VM_CHUNK            16
+#define VM_MASK_32(v)       ((u32)_mm_movemask_ps((__m128)(v)))
+#define VM_MASK_64(v)       ((u32)_mm_movemask_pd((__m128d)(v)))
 #define VM_STREAM(to, from) _mm_stream_si128((void *)(to), _mm_loadu_si128((const void *)(from)))
 #endif
 #ifdef VM_CHUNK
