@@ -150,7 +150,7 @@ static bool bind_sizes(api_run *run, const ir_tensor *tensor, const tirc_argumen
 static bool is_storage(const ir_tensor *tensor, const tirc_argument *argument) {
     int64_t span;
     return tensor->type.layout && argument->rank == 1 && argument->shape && tensor->type.rank != 1 &&
-           layout_span(tensor->type.layout, LAYOUT_AXIS_M, &span) && argument->shape[0] == span;
+           layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &span) && argument->shape[0] == span;
 }
 
 static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argument *argument,
@@ -244,7 +244,7 @@ static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argum
     uint64_t needed = bytes_of(type, elements);
     buffer->data = argument->data;
     buffer->bytes = argument->bytes;
-    if (type->layout && layout_span(type->layout, LAYOUT_AXIS_M, &span)) {
+    if (type->layout && layout_footprint(type->layout, LAYOUT_AXIS_M, &span)) {
         const layout_tile *dense =
             layout_row_major(run->module->session->arena, extents, type->rank, &(layout_error){0});
         if (!is_storage(tensor, argument) && dense &&

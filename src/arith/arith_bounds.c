@@ -217,8 +217,18 @@ static fact bit_and(ir_type type, fact a, fact b) {
     return f;
 }
 
+/* Low bits that are known: a power of two, all of them for a constant. */
+static int64_t known_bits(arith_modular m) {
+    return m.modulus == 0 ? (int64_t)1 << 62 : m.modulus & -m.modulus;
+}
+
 static fact bit_or(ir_type type, ir_op op, fact a, fact b) {
     fact f = unknown(type);
+    int64_t ka = known_bits(a.modular), kb = known_bits(b.modular), known = ka < kb ? ka : kb;
+    int64_t low_bits = op == IR_BITOR ? a.modular.remainder | b.modular.remainder
+                                      : a.modular.remainder ^ b.modular.remainder;
+    if (known > 1)
+        f.modular = make_modular(known, low_bits & (known - 1));
     if (a.range.known && a.range.low >= 0 && b.range.known && b.range.low >= 0) {
         int64_t low = op == IR_BITOR ? (a.range.low > b.range.low ? a.range.low : b.range.low) : 0;
         f.range = (arith_range){true, low, fill(a.range.high | b.range.high)};

@@ -203,18 +203,76 @@ static void row_major(sum *s, const ir_tensor *tensor, const ir_expr *const *ind
 }
 
 /* ---- tile layouts ---- */
+/* x as multiples of the divisor, written as their quotient, and a rest that provably lies below it: then
+ * x / divisor is the quotient and x mod divisor the rest. Bounds prove that nothing wraps on the way. */
+typedef struct division {
+    sum quotient, rest;
+    int64_t low, high; /* of the rest */
+    int64_t reach;     /* of the sum of all parts, by amount */
+} division;
+
+static bool divide_part(division *d, const ir_expr *x, int64_t factor, int64_t divisor) {
+    lower_context *context = d->rest.context;
+    int64_t c, amount;
+    if (x->op == IR_ADD)
+        return divide_part(d, x->args[0], factor, divisor) && divide_part(d, x->args[1], factor, divisor);
+    if (x->op == IR_MUL && ir_is_int(x->args[1], &c) && !__builtin_mul_overflow(factor, c, &c))
+        return divide_part(d, x->args[0], c, divisor);
+    arith_range r = arith_bounds(context->facts, x);
+    if (!r.known || __builtin_mul_overflow(r.low, factor, &r.low) ||
+        __builtin_mul_overflow(r.high, factor, &r.high) || r.low == INT64_MIN || r.high == INT64_MIN)
+        return false;
+    if (factor < 0) {
+        c = r.low;
+        r.low = r.high;
+        r.high = c;
+    }
+    amount = -r.low > r.high ? -r.low : r.high;
+    if (__builtin_add_overflow(d->reach, amount, &d->reach))
+        return false;
+    if (ir_is_int(x, &c)) {
+        int64_t rest = r.low % divisor;
+        rest += rest < 0 ? divisor : 0;
+        add_constant(&d->quotient, (r.low - rest) / divisor, 1);
+        add_constant(&d->rest, rest, 1);
+        return !__builtin_add_overflow(d->low, rest, &d->low) &&
+               !__builtin_add_overflow(d->high, rest, &d->high);
+    }
+    if (factor % divisor == 0) {
+        add_term(&d->quotient, x, factor / divisor);
+        return true;
+    }
+    add_term(&d->rest, x, factor);
+    return !__builtin_add_overflow(d->low, r.low, &d->low) &&
+           !__builtin_add_overflow(d->high, r.high, &d->high);
+}
+
+static bool divide(lower_context *context, const ir_expr *x, int64_t divisor, division *d) {
+    *d = (division){.quotient.context = context, .rest.context = context};
+    if (x->op != IR_ADD && x->op != IR_MUL)
+        return false;
+    return divide_part(d, x, 1, divisor) && d->low >= 0 && d->high < divisor &&
+           d->reach <= (int64_t)num_maximum((num_dtype)x->type.dtype) && d->quotient.terms.count > 0 &&
+           !d->quotient.overflow && !d->rest.overflow;
+}
+
 /* One digit of a coordinate: (x / divisor) mod extent; the outermost digit is not reduced (layouts.md 1.2).
  */
 static const ir_expr *digit(lower_context *context, const ir_expr *x, int64_t divisor, int64_t extent,
                             bool outermost) {
     ir_module *module = context->module;
+    division parts;
     if (divisor != 1)
-        x = lower_integer_binary(module, IR_FLOORDIV, x, constant_like(module, x, divisor));
+        x = divide(context, x, divisor, &parts)
+                ? add_up(&parts.quotient)
+                : lower_integer_binary(module, IR_FLOORDIV, x, constant_like(module, x, divisor));
     if (outermost)
         return x;
     arith_range range = arith_bounds(context->facts, x);
     if (range.known && range.low >= 0 && range.high < extent)
         return x;
+    if (divide(context, x, extent, &parts))
+        return add_up(&parts.rest);
     return lower_integer_binary(module, IR_FLOORMOD, x, constant_like(module, x, extent));
 }
 
@@ -286,8 +344,9 @@ static bool tile(sum *s, const ir_tensor *tensor, const ir_expr *const *indices)
     return true;
 }
 
-/* The swizzle over a whole element number, which is not negative: bits [M, M + B) flip by the bits S above,
- * or the other way round (layouts.md 2.1). One shift, one mask, one XOR. */
+/* ---- swizzles ---- */
+/* Over a whole element number, which is not negative: bits [M, M + B) flip by the bits S above, or the other
+ * way round (layouts.md 2.1). One shift, one mask, one XOR. */
 static const ir_expr *swizzled(lower_context *context, const ir_expr *n, layout_swizzle z) {
     ir_module *module = context->module;
     int64_t value;
@@ -298,6 +357,127 @@ static const ir_expr *swizzled(lower_context *context, const ir_expr *n, layout_
         lower_integer_binary(module, z.outer ? IR_SHL : IR_SHR, n, constant_like(module, n, z.atom));
     return lower_integer_binary(
         module, IR_BITXOR, n, lower_integer_binary(module, IR_BITAND, moved, constant_like(module, n, mask)));
+}
+
+/* An element number with a period P = 2^(M + S) split off: steps that are multiples of P, and a rest that
+ * provably stays below P. Only the multiples decide what flips, only the rest is flipped, and no carry joins
+ * them, so that x = whole + ((rest ^ phase) ^ fixed) + constant. */
+typedef struct swizzle_parts {
+    sum whole, rest, phase; /* phase counts in units of P */
+    int64_t rest_high;      /* bound of the variable rest, which is not negative */
+    int64_t fixed, constant;
+} swizzle_parts;
+
+static bool add_range(lower_context *context, const term *t, int64_t *low, int64_t *high) {
+    arith_range r = arith_bounds(context->facts, t->value);
+    int64_t a, b;
+    if (!r.known || __builtin_mul_overflow(r.low, t->step, &a) || __builtin_mul_overflow(r.high, t->step, &b))
+        return false;
+    return !__builtin_add_overflow(*low, a < b ? a : b, low) &&
+           !__builtin_add_overflow(*high, a < b ? b : a, high);
+}
+
+/* Adding the constant part of the rest is the same as flipping its bits when they meet none of the variable
+ * part; bits below M never flip and may stand at the end, where they become address offsets. */
+static bool split_rest(swizzle_parts *parts, layout_swizzle z, int64_t kept, int64_t period) {
+    lower_context *context = parts->rest.context;
+    int64_t unit = (int64_t)1 << z.per_element, reach = 1, multiple = period;
+    const ir_expr *variable = parts->rest.terms.count ? add_up(&parts->rest) : NULL;
+    while (reach <= parts->rest_high)
+        reach *= 2;
+    while (variable && multiple > 1 && !arith_is_multiple(context->facts, variable, multiple))
+        multiple /= 2;
+    if (!variable)
+        reach = multiple = 1;
+    if (kept & (reach - 1) & ~(multiple - 1)) /* they meet: added before the flip */
+        add_constant(&parts->rest, kept, 1);
+    else {
+        parts->fixed = kept & ~(unit - 1);
+        parts->constant += kept & (unit - 1);
+    }
+    return true;
+}
+
+static bool split_swizzle(const sum *s, layout_swizzle z, swizzle_parts *parts) {
+    lower_context *context = s->context;
+    int64_t period = (int64_t)1 << (z.per_element + z.atom), cycle = (int64_t)1 << z.length, low = 0,
+            high = 0;
+    *parts = (swizzle_parts){.whole.context = context, .rest.context = context, .phase.context = context};
+    if (z.outer || s->overflow)
+        return false;
+    for (size_t i = 0; i < s->terms.count; i++) {
+        const term *t = &s->terms.items[i];
+        if (t->stride)
+            return false;
+        if (t->step % period) {
+            if (!add_range(context, t, &low, &high))
+                return false;
+            add_term(&parts->rest, t->value, t->step);
+            continue;
+        }
+        add_term(&parts->whole, t->value, t->step);
+        int64_t turns = t->step / period % cycle;
+        add_term(&parts->phase, t->value, turns < 0 ? turns + cycle : turns);
+    }
+    int64_t kept = s->constant & (period - 1), above = s->constant - kept;
+    if (parts->rest.constant || low < 0 || high > period - 1 - kept)
+        return false;
+    parts->rest_high = high;
+    parts->constant = above;
+    parts->phase.constant = (parts->phase.constant + above / period) & (cycle - 1);
+    return split_rest(parts, z, kept, period);
+}
+
+/* ((phase mod 2^B) << M): the bits that flip. */
+static const ir_expr *phase_bits(swizzle_parts *parts, layout_swizzle z) {
+    lower_context *context = parts->phase.context;
+    ir_module *module = context->module;
+    int64_t cycle = (int64_t)1 << z.length;
+    const ir_expr *phase = add_up(&parts->phase);
+    arith_modular m = arith_modular_set(context->facts, phase);
+    if (m.modulus % cycle == 0)
+        phase = constant_like(module, phase, m.remainder & (cycle - 1));
+    arith_range r = arith_bounds(context->facts, phase);
+    if (!r.known || r.low < 0 || r.high >= cycle)
+        phase = lower_integer_binary(module, IR_BITAND, phase, constant_like(module, phase, cycle - 1));
+    return lower_integer_binary(module, IR_MUL, phase,
+                                constant_like(module, phase, (int64_t)1 << z.per_element));
+}
+
+static const ir_expr *flip(ir_module *module, const ir_expr *x, const ir_expr *by) {
+    int64_t zero;
+    if (!x || (ir_is_int(x, &zero) && zero == 0))
+        return by;
+    return ir_is_int(by, &zero) && zero == 0 ? x : lower_integer_binary(module, IR_BITXOR, x, by);
+}
+
+/* Replaces the sum by its swizzled value: one XOR where the parts can be told apart. */
+static void swizzle_sum(sum *s, layout_swizzle z) {
+    lower_context *context = s->context;
+    ir_module *module = context->module;
+    swizzle_parts parts;
+    sum out = {.context = context};
+    if (s->overflow)
+        return;
+    if (!split_swizzle(s, z, &parts)) {
+        add_term(&out, swizzled(context, add_up(s), z), 1);
+        *s = out;
+        return;
+    }
+    const ir_expr *low = flip(module, add_up(&parts.rest), phase_bits(&parts, z));
+    /* The variable parts first: accesses that differ by constants share them. */
+    const ir_expr *base = low;
+    int64_t zero;
+    if (parts.whole.terms.count) {
+        base = add_up(&parts.whole);
+        if (!ir_is_int(low, &zero) || zero != 0)
+            base = lower_integer_binary(module, IR_ADD, base, low);
+    }
+    base = flip(module, base, constant_like(module, base, parts.fixed));
+    add_term(&out, base, 1);
+    add_constant(&out, parts.constant + parts.whole.constant, 1);
+    out.overflow |= parts.whole.overflow;
+    *s = out;
 }
 
 /* ---- accesses that no address can serve ---- */
@@ -342,11 +522,8 @@ const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, cons
     else if (!tile(&s, tensor, indices))
         return NULL;
     const layout_tile *layout = tensor->type.layout;
-    if (layout && layout->swizzle.present && layout->swizzle.length > 0 && !s.overflow) {
-        const ir_expr *whole = swizzled(context, add_up(&s), layout->swizzle);
-        s = (sum){.context = context};
-        add_term(&s, whole, 1);
-    }
+    if (layout && layout->swizzle.present && layout->swizzle.length > 0)
+        swizzle_sum(&s, layout->swizzle);
     unsigned lanes = tensor->type.lanes > 1 ? tensor->type.lanes : 1;
     const ir_expr *offset;
     view_pointer(tensor, &offset);

@@ -106,12 +106,21 @@ static void check_coordinates(fixture *f, const ir_tensor *tensor, const int64_t
                               const layout_tile *layout) {
     const ir_var *vars[4] = {0};
     const ir_expr *indices[4];
+    int64_t factor[4], constant[4]; /* an index is variable * factor + constant */
     for (uint32_t d = 0; d < rank; d++) {
         vars[d] =
             ir_var_create(f->module, "i", ir_type_prim(NUM_DTYPE_I32, 1), IR_VAR_PARAMETER, BASE_NO_SPAN);
-        indices[d] = ir_var_use(f->module, vars[d]);
-        if (pick(f, 4) == 0) /* an index with a constant part, which moves to the end */
-            indices[d] = ir_binary(f->module, IR_ADD, indices[d], ir_int(f->module, NUM_DTYPE_I32, 1));
+        factor[d] = pick(f, 3) ? 1 : 1 + pick(f, (unsigned)shape[d]);
+        while (shape[d] % factor[d])
+            factor[d]--;
+        constant[d] = factor[d] > 1 ? pick(f, (unsigned)factor[d]) : pick(f, 4) == 0;
+        int64_t first = factor[d] > 1 ? 0 : -constant[d];
+        if (pick(f, 2)) /* bounds known, as of a loop variable: cheaper forms become provable */
+            arith_bind(f->context.facts, vars[d],
+                       (arith_range){true, first, shape[d] / factor[d] - 1 + first}, (arith_modular){1, 0});
+        indices[d] = ir_binary(f->module, IR_MUL, ir_var_use(f->module, vars[d]),
+                               ir_int(f->module, NUM_DTYPE_I32, factor[d]));
+        indices[d] = ir_binary(f->module, IR_ADD, indices[d], ir_int(f->module, NUM_DTYPE_I32, constant[d]));
     }
     const ir_expr *index = lower_index(&f->context, tensor, indices, BASE_NO_SPAN);
     assert_non_null(index);
@@ -120,8 +129,10 @@ static void check_coordinates(fixture *f, const ir_tensor *tensor, const int64_t
     for (int sample = 0; sample < 12; sample++) {
         int64_t values[4], at[4], position[LAYOUT_AXIS_COUNT] = {0};
         for (uint32_t d = 0; d < rank; d++) {
-            at[d] = pick(f, (unsigned)shape[d]);
-            values[d] = indices[d]->op == IR_ADD ? at[d] - 1 : at[d];
+            values[d] = pick(f, (unsigned)(shape[d] / factor[d]));
+            if (factor[d] == 1)
+                values[d] -= constant[d];
+            at[d] = values[d] * factor[d] + constant[d];
         }
         uint32_t axes;
         layout_error error = {0};
@@ -140,7 +151,7 @@ static void random_layouts(void **state) {
     f.context = (lower_context){
         .arena = f.arena, .diagnostics = diagnostics, .module = f.module, .function = function};
     f.context.facts = arith_facts_create(f.arena, function);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < 8000; round++) {
         layout_iter iters[4];
         int64_t shape[8];
         uint32_t count;

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Kernels whose tensors have layouts, views and attributes, against kernels that say the same with plain indices: each
+# NAME.py holds pairs of kernels, ENTRY and ENTRY_plain, and lines `# pair: ENTRY [-D N=V]... NAME=VALUE...` with their
+# arguments. Both run on the machine and must leave the same bytes in every tensor; the CUDA of the first goes through
+# nvcc for both targets, its PTX runs with the same results as ours, and ptxas takes ours. Prints TAP.
+# covers: A12 A16 A17 A20-A24 A36 A60 A61 A68 A70 A73-A76
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${TIRC_BUILD:-build/test}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+nvcc=$(tools/find-nvcc || true)
+ptxas=${nvcc:+$(dirname "$nvcc")/ptxas}
+number=0 bad=0
+say() {
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        head -n 20 "$work/log" | sed 's/^/# /'
+        bad=1
+    fi
+}
+skip() {
+    number=$((number + 1))
+    if [ -n "${REQUIRE_NVCC:-}" ]; then echo "not ok $number - $1: no nvcc"; bad=1
+    else echo "ok $number - $1 # SKIP no nvcc"; fi
+}
+pair() { # file entry words...
+    local file=$1 entry=$2 word plain_outs="" outs="" args="" defines="" names=""
+    shift 2
+    for word in "$@"; do
+        case $word in
+        -D) ;;
+        [A-Za-z]*:=*) defines="$defines ${word/:=/=}" ;;
+        *) args="$args --arg $word"
+            names="$names ${word%%=*}" ;;
+        esac
+    done
+    local flags=""
+    for word in $defines; do flags="$flags -D $word"; done
+    for word in $names; do
+        case " $* " in *" $word="[0-9-]*) continue ;; esac
+        outs="$outs --out $word=$work/$word.a.npy"
+        plain_outs="$plain_outs --out $word=$work/$word.b.npy"
+    done
+    rm -f "$work"/*.npy
+    # shellcheck disable=SC2086
+    "$build/tirc" run "$file:$entry" $flags $args $outs >"$work/log" 2>&1 &&
+        "$build/tirc" run "$file:${entry}_plain" $flags $args $plain_outs >>"$work/log" 2>&1
+    local status=$? compared=0
+    for word in "$work"/*.a.npy; do
+        cmp "$word" "${word%.a.npy}.b.npy" >>"$work/log" 2>&1 || status=1
+        compared=$((compared + 1))
+    done
+    [ "$compared" -gt 0 ] || status=1
+    say $status "$entry$defines: as with plain indices"
+    # shellcheck disable=SC2086
+    "$build/tirc" build "$file:$entry" $flags --emit tir -o "$work/k.tir" >"$work/log" 2>&1 &&
+        "$build/tirc" build "$work/k.tir" --emit ptx -o "$work/again.ptx" >>"$work/log" 2>&1 &&
+        "$build/tirc" build "$file:$entry" $flags --emit ptx -o "$work/k.ptx" >>"$work/log" 2>&1 &&
+        cmp <(grep -v '^//' "$work/k.ptx" | sed 's@//.*@@') <(grep -v '^//' "$work/again.ptx" | sed 's@//.*@@') >>"$work/log" 2>&1
+    say $? "$entry$defines: the same PTX from its IR text"
+    if [ -z "$nvcc" ]; then
+        skip "$entry$defines through nvcc"
+        return
+    fi
+    # shellcheck disable=SC2086
+    "$build/tirc" build "$file:$entry" $flags --emit cuda -o "$work/k.cu" >"$work/log" 2>&1 &&
+        "$nvcc" -fmad=false -ptx -arch=sm_90a -Werror all-warnings "$work/k.cu" -o "$work/n.ptx" >>"$work/log" 2>&1 &&
+        "$nvcc" -ptx -arch=sm_100a -Werror all-warnings "$work/k.cu" -o "$work/n100.ptx" >>"$work/log" 2>&1 &&
+        "$ptxas" -arch=sm_90a "$work/k.ptx" -o "$work/k.cubin" >>"$work/log" 2>&1
+    say $? "$entry$defines: nvcc and ptxas take it"
+    # shellcheck disable=SC2086
+    "$build/tool/differential" "$file" "$entry" "$work/n.ptx" $defines >"$work/log" 2>&1
+    say $? "$entry$defines: nvcc's PTX gives the same"
+}
+for file in tests/words/*.py; do
+    while read -r entry words; do
+        # shellcheck disable=SC2086
+        pair "$file" "$entry" $words
+    done < <(sed -n 's/^# pair: //p' "$file")
+done
+echo "1..$number"
+exit $bad
