@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Raw findings of the machine become located sentences: where, what, what was expected, what to do.
  * Must not know how the machine works: it reads vm_finding only. */
-#include "check/check.h"
+#include "check/check_words.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +10,33 @@ static const struct {
     const char *code;
     base_severity severity;
 } kinds[VM_FIND_KIND_COUNT] = {
-    [VM_FIND_BAD_LAUNCH] = {"T0701", BASE_ERROR},       [VM_FIND_OUT_OF_BOUNDS] = {"T0702", BASE_ERROR},
-    [VM_FIND_MISALIGNED] = {"T0703", BASE_ERROR},       [VM_FIND_WRITE_READ_ONLY] = {"T0704", BASE_ERROR},
-    [VM_FIND_BAD_SPACE] = {"T0705", BASE_ERROR},        [VM_FIND_DIVIDE_BY_ZERO] = {"T0706", BASE_ERROR},
-    [VM_FIND_ASSERT] = {"T0707", BASE_ERROR},           [VM_FIND_TRAP] = {"T0708", BASE_ERROR},
-    [VM_FIND_DEADLOCK] = {"T0709", BASE_ERROR},         [VM_FIND_BARRIER_MISMATCH] = {"T0710", BASE_ERROR},
-    [VM_FIND_COLLECTIVE_LANES] = {"T0711", BASE_ERROR}, [VM_FIND_SHUFFLE_INACTIVE] = {"T0712", BASE_ERROR},
-    [VM_FIND_UNINITIALISED] = {"T0713", BASE_ERROR},    [VM_FIND_UNSUPPORTED] = {"T0714", BASE_ERROR},
-    [VM_FIND_STEP_LIMIT] = {"T0715", BASE_ERROR},       [VM_FIND_STACK] = {"T0716", BASE_ERROR},
+    [VM_FIND_BAD_LAUNCH] = {"T0701", BASE_ERROR},
+    [VM_FIND_OUT_OF_BOUNDS] = {"T0702", BASE_ERROR},
+    [VM_FIND_MISALIGNED] = {"T0703", BASE_ERROR},
+    [VM_FIND_WRITE_READ_ONLY] = {"T0704", BASE_ERROR},
+    [VM_FIND_BAD_SPACE] = {"T0705", BASE_ERROR},
+    [VM_FIND_DIVIDE_BY_ZERO] = {"T0706", BASE_ERROR},
+    [VM_FIND_ASSERT] = {"T0707", BASE_ERROR},
+    [VM_FIND_TRAP] = {"T0708", BASE_ERROR},
+    [VM_FIND_DEADLOCK] = {"T0709", BASE_ERROR},
+    [VM_FIND_BARRIER_MISMATCH] = {"T0710", BASE_ERROR},
+    [VM_FIND_COLLECTIVE_LANES] = {"T0711", BASE_ERROR},
+    [VM_FIND_SHUFFLE_INACTIVE] = {"T0712", BASE_ERROR},
+    [VM_FIND_UNINITIALISED] = {"T0713", BASE_ERROR},
+    [VM_FIND_UNSUPPORTED] = {"T0714", BASE_ERROR},
+    [VM_FIND_STEP_LIMIT] = {"T0715", BASE_ERROR},
+    [VM_FIND_STACK] = {"T0716", BASE_ERROR},
     [VM_FIND_BAD_CALL] = {"T0717", BASE_ERROR},
+    [VM_FIND_MBARRIER_UNINITIALISED] = {"T0765", BASE_ERROR},
+    [VM_FIND_MBARRIER_COUNT] = {"T0766", BASE_ERROR},
+    [VM_FIND_MBARRIER_TRANSACTIONS] = {"T0767", BASE_ERROR},
+    [VM_FIND_MBARRIER_PHASE] = {"T0768", BASE_ERROR},
+    [VM_FIND_MBARRIER_UNOBSERVED] = {"T0769", BASE_ERROR},
+    [VM_FIND_MBARRIER_BUSY] = {"T0770", BASE_ERROR},
+    [VM_FIND_MBARRIER_OVERWRITTEN] = {"T0771", BASE_ERROR},
+    [VM_FIND_MBARRIER_REMOTE] = {"T0772", BASE_ERROR},
+    [VM_FIND_MBARRIER_NO_COMPLETE] = {"T0773", BASE_ERROR},
+    [VM_FIND_IN_FLIGHT] = {"T0774", BASE_ERROR},
 };
 
 const char *check_finding_code(vm_finding_kind kind) {
@@ -172,8 +190,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
     case VM_FIND_BAD_CALL:
         base_builder_format(out, "indirect call to 0x%" PRIx64 ", which is not a function", finding->address);
         break;
-    case VM_FIND_KIND_COUNT:
-        break;
+    default: /* the subjects with files of their own */
+        check_words_async(finding, out, help);
     }
 }
 

@@ -57,6 +57,20 @@ typedef struct vm_argument {
 
 typedef enum vm_schedule { VM_SCHEDULE_EARLY, VM_SCHEDULE_LATE, VM_SCHEDULE_RANDOM } vm_schedule;
 
+/* Asynchronous operations, by what orders them (vm_async.h). */
+typedef enum vm_async_class {
+    VM_ASYNC_COPY,       /* cp.async: groups of a thread, in order */
+    VM_ASYNC_BULK,       /* bulk and tensor copies into shared memory: unordered */
+    VM_ASYNC_BULK_STORE, /* bulk and tensor copies out of shared memory: groups of a thread */
+    VM_ASYNC_TENSOR,     /* tcgen05 mma, cp, shift, commit: in order for each CTA or pair of CTAs */
+    VM_ASYNC_TMEM_LOAD,  /* tcgen05.ld: of a warp */
+    VM_ASYNC_TMEM_STORE, /* tcgen05.st: of a warp */
+    VM_ASYNC_WGMMA,      /* wgmma.mma_async: of a warpgroup */
+    VM_ASYNC_REMOTE,     /* st.async, red.async, arrivals at other CTAs */
+    VM_ASYNC_CLASSES
+} vm_async_class;
+const char *vm_async_class_name(vm_async_class class);
+
 typedef struct vm_launch {
     const char *kernel;                     /* NULL: the only entry */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */
@@ -73,6 +87,9 @@ typedef struct vm_launch {
     vm_schedule schedule;
     uint64_t seed;
     vm_numerics numerics;   /* of the matrix instructions; VM_NUMERICS_HW: as the target of the module */
+    uint32_t late_classes;  /* LATE: bit per vm_async_class that is late, the others are early; 0: all */
+    uint32_t sms;           /* SMs of the machine, for kernels whose placement shows; 0: 148 */
+    uint32_t ctas_per_sm;   /* CTAs that live on an SM at a time, at most; 0: as many as fit */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
     uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
     uint32_t finding_limit; /* kept findings; 0: 100 */
@@ -112,8 +129,18 @@ typedef enum vm_finding_kind {
     VM_FIND_UNINITIALISED,    /* shared or local memory never written (checked build) */
     VM_FIND_UNSUPPORTED,
     VM_FIND_STEP_LIMIT,
-    VM_FIND_STACK,    /* call depth or local memory limit */
-    VM_FIND_BAD_CALL, /* indirect call to something that is not a function */
+    VM_FIND_STACK,                  /* call depth or local memory limit */
+    VM_FIND_MBARRIER_UNINITIALISED, /* address; also after inval */
+    VM_FIND_MBARRIER_COUNT,         /* size: the count given, required: the most there can be */
+    VM_FIND_MBARRIER_TRANSACTIONS,  /* size: bytes outstanding, required: the limit */
+    VM_FIND_MBARRIER_PHASE,         /* waits for a phase (size) that is not the one before required */
+    VM_FIND_MBARRIER_UNOBSERVED,    /* arrival before any wait saw phase `size` complete */
+    VM_FIND_MBARRIER_BUSY,          /* init or inval of a barrier in use */
+    VM_FIND_MBARRIER_OVERWRITTEN,   /* its memory was written by something else */
+    VM_FIND_MBARRIER_REMOTE,        /* a form for the own CTA on another CTA's barrier */
+    VM_FIND_MBARRIER_NO_COMPLETE,   /* .noComplete completed the phase */
+    VM_FIND_IN_FLIGHT, /* access to what an asynchronous operation still reads or writes; text: which one */
+    VM_FIND_BAD_CALL,  /* indirect call to something that is not a function */
     VM_FIND_KIND_COUNT
 } vm_finding_kind;
 const char *vm_finding_kind_name(vm_finding_kind kind);

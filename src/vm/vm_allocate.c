@@ -424,8 +424,9 @@ static void append(allocator *a) {
         bool has_list =
             op.code == VM_CODE_SWITCH ||
             ((op.code == VM_CODE_LOAD || op.code == VM_CODE_STORE) && VM_ACCESS_COUNT(op.sub) > 1) ||
-            (op.code == VM_CODE_EXTERNAL && (op.sub == VM_EXTERNAL_SHFL || op.sub == VM_EXTERNAL_MATCH ||
-                                             op.sub == VM_EXTERNAL_ELECT || op.sub == VM_EXTERNAL_ATOM));
+            (op.code == VM_CODE_EXTERNAL &&
+             (op.sub == VM_EXTERNAL_SHFL || op.sub == VM_EXTERNAL_MATCH || op.sub == VM_EXTERNAL_ELECT ||
+              op.sub == VM_EXTERNAL_ATOM || vm_external_listed(op.sub)));
         if (has_list) {
             const uint32_t *list = d->extras.items + op.x;
             uint32_t at = (uint32_t)program->extras.count;

@@ -65,7 +65,13 @@ bool vm_decode_compare(vm_decoder *d);  /* vm_decode_compare.c */
 bool vm_decode_convert(vm_decoder *d);  /* vm_decode_convert.c */
 bool vm_decode_move(vm_decoder *d);    /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
 bool vm_decode_memory(vm_decoder *d);  /* vm_decode_memory.c: ld, st, atom, red */
+bool vm_decode_sync(vm_decoder *d);    /* vm_decode_sync.c: mbarrier, clusters */
 bool vm_decode_control(vm_decoder *d); /* vm_decode_control.c: branches, calls, barriers, collectives */
+
+/* vm_decode_memory.c: the address of memory operand `index` as a 64-bit row: in the state space `space`, or
+ * generic. */
+uint32_t vm_decode_place(vm_decoder *d, unsigned index, vm_space space);
+uint32_t vm_decode_place_of(vm_decoder *d, const ptx_operand *operand, vm_space space);
 
 /* vm_decode_move.c */
 uint32_t vm_decode_special(vm_decoder *d, uint64_t special, bool wide);
@@ -90,7 +96,7 @@ bool vm_graph_dominates(const vm_graph *g, uint32_t block, uint32_t other);
 
 /* ---- vm_optimise.c and vm_allocate.c ---- */
 typedef struct vm_operands { /* the references of one operation */
-    uint32_t *reads[48], *writes[16];
+    uint32_t *reads[PTX_REGISTERS_MAX], *writes[PTX_REGISTERS_MAX];
     unsigned read_count, write_count;
 } vm_operands;
 void vm_operands_of(vm_decoder *d, vm_op *op, vm_operands *out);

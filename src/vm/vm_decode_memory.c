@@ -96,6 +96,33 @@ static bool memory_address(vm_decoder *d, const ptx_operand *operand, vm_space s
     }
 }
 
+uint32_t vm_decode_place_of(vm_decoder *d, const ptx_operand *operand, vm_space space) {
+    address at;
+    if (!memory_address(d, operand, space, &at) || at.space == VM_FRAME) {
+        vm_decode_unsupported(d);
+        return vm_decode_constant(d, 0, true);
+    }
+    static const uint64_t windows[] = {[VM_SHARED] = VM_SHARED_BASE,
+                                       [VM_LOCAL] = VM_LOCAL_BASE,
+                                       [VM_CONST] = VM_CONST_BASE,
+                                       [VM_PARAM] = VM_PARAM_BASE,
+                                       [VM_FRAME] = 0};
+    if (space == VM_GENERIC && at.space != VM_GENERIC) /* a variable by its name */
+        at.offset += windows[at.space];
+    if (at.form == VM_ADDRESS_FIXED)
+        return vm_decode_constant(d, at.offset, true);
+    uint32_t base = at.a;
+    if (at.form == VM_ADDRESS_32)
+        base = vm_decode_lane_new(d, VM_LANE_ZEXT32, base, NONE, NONE, 0);
+    if (at.offset == 0)
+        return base;
+    return vm_decode_lane_new(d, VM_LANE_ADD64, base, vm_decode_constant(d, at.offset, true), NONE, 0);
+}
+
+uint32_t vm_decode_place(vm_decoder *d, unsigned index, vm_space space) {
+    return vm_decode_place_of(d, vm_decode_operand(d, index), space);
+}
+
 static unsigned vector_count(const ptx_instruction *i) {
     return ptx_has(i, PTX_MOD_V8) ? 8 : ptx_has(i, PTX_MOD_V4) ? 4 : ptx_has(i, PTX_MOD_V2) ? 2 : 1;
 }

@@ -22,6 +22,16 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         [VM_FIND_UNSUPPORTED] = "unsupported",
         [VM_FIND_STEP_LIMIT] = "step-limit",
         [VM_FIND_STACK] = "stack",
+        [VM_FIND_MBARRIER_UNINITIALISED] = "mbarrier-uninitialised",
+        [VM_FIND_MBARRIER_COUNT] = "mbarrier-count",
+        [VM_FIND_MBARRIER_TRANSACTIONS] = "mbarrier-transactions",
+        [VM_FIND_MBARRIER_PHASE] = "mbarrier-phase",
+        [VM_FIND_MBARRIER_UNOBSERVED] = "mbarrier-unobserved",
+        [VM_FIND_MBARRIER_BUSY] = "mbarrier-busy",
+        [VM_FIND_MBARRIER_OVERWRITTEN] = "mbarrier-overwritten",
+        [VM_FIND_MBARRIER_REMOTE] = "mbarrier-remote",
+        [VM_FIND_MBARRIER_NO_COMPLETE] = "mbarrier-no-complete",
+        [VM_FIND_IN_FLIGHT] = "in-flight",
         [VM_FIND_BAD_CALL] = "bad-call",
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";

@@ -137,6 +137,8 @@ typedef enum vm_address_form {
 
 /* Operations outside the engine. VM_EXTERNAL(name) has a function vm_external_<name>. */
 /* clang-format off */
+/* Those from LISTED on have all their operands in extras (read, or VM_REF_WRITTEN; NONE: absent) and numbers
+ * in imm. */
 #define VM_EXTERNALS(X) \
     X(ACCESS) /* never decoded: loads and stores that the engine hands over */ \
     X(ATOM) \
@@ -152,7 +154,10 @@ typedef enum vm_address_form {
     X(PRINTF) \
     X(ASSERT) \
     X(SPECIAL) \
-    X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC)
+    X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC) \
+            VM_EXTERNALS_LISTED(X)
+#define VM_EXTERNALS_LISTED(X) \
+    X(MBARRIER)
 /* clang-format on */
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
@@ -160,6 +165,7 @@ typedef enum vm_external {
 #undef X
         VM_EXTERNAL_COUNT
 } vm_external;
+bool vm_external_listed(unsigned external); /* all operands in extras */
 
 /* What an operation outside the engine wants next. */
 typedef enum vm_action {
@@ -277,6 +283,7 @@ typedef struct vm_function {
     uint32_t dynamic_align;
     bool clears; /* reads registers that nothing wrote: frames start as zero */
     bool decoded;
+    bool grouped; /* what it may call needs SMs: several CTAs run together (vm_sm.c) */
     bool serial;  /* what it may call needs all CTAs in one deterministic interleaving */
     bool polls;   /* has polls of memory */
     bool reached; /* by an entry */
@@ -342,8 +349,18 @@ typedef enum vm_split_state {
     VM_SPLIT_READY,
     VM_SPLIT_COLLECTIVE, /* waits at a warp collective for other lanes */
     VM_SPLIT_BARRIER,    /* arrived at a CTA barrier, waits */
-    VM_SPLIT_RELEASED    /* passes the barrier when it runs next */
+    VM_SPLIT_RELEASED,   /* passes the barrier when it runs next */
+    VM_SPLIT_PARKED      /* waits (vm_park) and does its operation again when it is woken */
 } vm_split_state;
+/* What a parked split waits for. */
+typedef enum vm_park {
+    VM_PARK_MBARRIER,  /* detail: offset of the barrier in the CTA's shared memory */
+    VM_PARK_CLUSTER,   /* barrier.cluster.wait */
+    VM_PARK_ALLOC,     /* tcgen05.alloc: permit or columns */
+    VM_PARK_PAIR,      /* the other CTA of the pair */
+    VM_PARK_REGISTERS, /* setmaxnreg.inc */
+    VM_PARK_COUNT
+} vm_park;
 typedef struct vm_split {
     uint32_t pc, mask;
     vm_frame *frame;
@@ -351,6 +368,8 @@ typedef struct vm_split {
     uint32_t wait;   /* barrier number; COLLECTIVE: lanes waited for */
     uint32_t turns;  /* how often it used up its budget: the fewest turns run first */
     uint32_t result; /* barrier.red result for its lanes */
+    bool timed_out;  /* woken because nobody could go on: a wait that may fail fails */
+    uint64_t detail; /* PARKED: what exactly, by vm_park in wait */
 } vm_split;
 
 typedef struct vm_cta vm_cta;
@@ -394,8 +413,25 @@ typedef struct vm_found { /* a finding and the key that orders and merges it */
 
 typedef struct vm_commit vm_commit;
 typedef struct vm_grid vm_grid;
+typedef struct vm_group vm_group; /* vm_sm.h: SMs whose CTAs run together */
+/* A streaming multiprocessor, as far as kernels can notice. Only of CTAs in groups. */
+typedef struct vm_sm {
+    uint32_t id;
+    struct vm_tmem *tmem; /* vm_tmem.c */
+    vm_cta *permit;       /* the CTA that holds the right to allocate tensor memory */
+} vm_sm;
+#define VM_FLIGHT_GRANULE 128u /* bytes of shared memory that one counter of vm_cta.flight stands for */
 struct vm_cta {
     vm_grid *run;
+    vm_group *group;              /* NULL: this CTA runs alone */
+    vm_sm *sm;                    /* NULL: this CTA runs alone */
+    struct vm_async_queue *async; /* NULL until needed; the group's when there is one */
+    struct vm_mbarriers *mbarriers;
+    uint32_t rank, cluster_size; /* in the cluster; size 0: the launch has none */
+    vm_cta **peers;              /* by rank */
+    uint16_t
+        *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
+    uint32_t flights;   /* how many ranges are counted there */
     base_arena *arena;  /* the worker's, for machine state */
     base_arena *report; /* findings and text since the last commit; NULL: none yet */
     uint32_t id[3];
@@ -409,7 +445,10 @@ struct vm_cta {
     uint64_t writes;        /* version of shared and global memory as this CTA changed it */
     uint64_t steps, step_limit;
     uint64_t seen_writes, idle_rounds;
-    uint64_t random; /* state of VM_SCHEDULE_RANDOM */
+    uint32_t parked;   /* splits that are PARKED */
+    uint32_t timeouts; /* rounds in a row in which waits failed and nothing else happened */
+    bool moved;        /* set when a round did something */
+    uint64_t random;   /* state of VM_SCHEDULE_RANDOM */
     vm_status status;
     const vm_allocation *recent[2]; /* allocations of the last global accesses; never NULL, may be empty */
     BASE_VECTOR(vm_found) found;
@@ -531,6 +570,10 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
 bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, const vm_program *program,
                        vm_launch *launch, vm_result *result);
 vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena);
+/* The current split waits; answer VM_AGAIN. It does the operation again once somebody wakes it. */
+void vm_schedule_park(vm_warp *warp, vm_park why, uint64_t detail);
+/* Wakes who is parked for this reason and detail (UINT64_MAX: any) in the CTA. */
+void vm_schedule_wake(vm_cta *cta, vm_park why, uint64_t detail);
 
 /* vm_finding.c: adds to the CTA's findings; returns the finding when it is new, to fill in more. */
 base_arena *vm_finding_arena(vm_cta *cta); /* for findings' texts and printed text */

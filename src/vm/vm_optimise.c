@@ -48,7 +48,7 @@ void vm_operands_of(vm_decoder *d, vm_op *op, vm_operands *out) {
         READ(op->b);
         READ(op->c);
         extras = op->sub == VM_EXTERNAL_SHFL || op->sub == VM_EXTERNAL_MATCH ||
-                 op->sub == VM_EXTERNAL_ELECT || op->sub == VM_EXTERNAL_ATOM;
+                 op->sub == VM_EXTERNAL_ELECT || op->sub == VM_EXTERNAL_ATOM || vm_external_listed(op->sub);
         break;
     default:
         return;

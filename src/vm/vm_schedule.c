@@ -2,10 +2,11 @@
  * One CTA: its warps in turn, until all have exited, something stops it, or nothing can move. Deadlock: no
  * split can run; or every split that can only repeats polls, and shared and global memory have not changed
  * for very long. */
-#include "vm/vm_internal.h"
+#include "vm/vm_mbarrier.h"
 
 enum {
     STALL_ROUNDS = 2,         /* idle rounds after which other CTAs get their turn */
+    TIMEOUT_ROUNDS = 1 << 10, /* failed waits in a row after which waiting for them is given up */
     DEADLOCK_ROUNDS = 1 << 14 /* idle rounds of a CTA that nobody else can wake */
 };
 
@@ -89,8 +90,12 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
         cta->barriers[i].pending = pending;
     }
     cta->open_barriers = 0;
+    vm_mbarrier_start(cta);
+    if (cta->group == NULL)
+        vm_async_reset(cta->async);
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
+    cta->parked = cta->timeouts = 0;
     cta->status = VM_COMPLETE;
     if (launch->schedule == VM_SCHEDULE_RANDOM)
         cta->random = base_hash_mix(launch->seed, linear);
@@ -98,7 +103,59 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
         start_warp(&cta->warps[i], cta->run);
 }
 
+/* ---- waits that somebody ends ---- */
+void vm_schedule_park(vm_warp *warp, vm_park why, uint64_t detail) {
+    vm_split *current = &warp->splits[warp->current];
+    current->state = VM_SPLIT_PARKED;
+    current->wait = why;
+    current->detail = detail;
+    warp->cta->parked++;
+}
+
+void vm_schedule_wake(vm_cta *cta, vm_park why, uint64_t detail) {
+    for (uint32_t i = 0; cta->parked && i < cta->warp_count; i++) {
+        vm_warp *warp = &cta->warps[i];
+        for (uint32_t s = 0; s < warp->split_count; s++) {
+            vm_split *split = &warp->splits[s];
+            if (split->state != VM_SPLIT_PARKED || split->wait != (uint32_t)why ||
+                (detail != UINT64_MAX && split->detail != detail))
+                continue;
+            split->state = VM_SPLIT_READY;
+            cta->parked--;
+            cta->writes++;
+        }
+    }
+}
+
+/* Waits that may fail fail, so that loops around them can look at something else. */
+static bool time_out(vm_cta *cta) {
+    bool any = false;
+    for (uint32_t i = 0; cta->parked && i < cta->warp_count; i++)
+        for (uint32_t s = 0; s < cta->warps[i].split_count; s++) {
+            vm_split *split = &cta->warps[i].splits[s];
+            if (split->state != VM_SPLIT_PARKED || split->wait != VM_PARK_MBARRIER)
+                continue;
+            split->state = VM_SPLIT_READY;
+            split->timed_out = any = true;
+            cta->parked--;
+        }
+    return any;
+}
+
 /* ---- deadlock ---- */
+static void describe_parked(const vm_warp *warp, const vm_split *split, base_builder *text) {
+    static const char *const names[VM_PARK_COUNT] = {
+        [VM_PARK_CLUSTER] = "waits at the barrier of the cluster",
+        [VM_PARK_ALLOC] = "waits for tensor memory",
+        [VM_PARK_PAIR] = "waits for the other CTA of the pair",
+        [VM_PARK_REGISTERS] = "waits for registers",
+    };
+    if (split->wait == VM_PARK_MBARRIER)
+        vm_mbarrier_describe(warp->cta, split, text);
+    else
+        base_builder_string(text, names[split->wait]);
+}
+
 static void describe_split(const vm_warp *warp, const vm_split *split, base_builder *text) {
     const vm_program *program = warp->cta->run->program;
     const ptx_instruction *instruction = vm_program_instruction_at(program, split->pc);
@@ -121,6 +178,9 @@ static void describe_split(const vm_warp *warp, const vm_split *split, base_buil
         base_builder_string(text, ")");
         break;
     }
+    case VM_SPLIT_PARKED:
+        describe_parked(warp, split, text);
+        break;
     case VM_SPLIT_COLLECTIVE:
         base_builder_format(text, "waits at %s for lanes 0x%08x", name, split->wait & warp->live);
         break;
@@ -232,11 +292,27 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
                 return VM_CTA_DONE;
             }
         }
-        if (cta->live_warps == 0)
+        if (cta->async != NULL && cta->run->launch->schedule == VM_SCHEDULE_RANDOM)
+            vm_async_turn(cta->async);
+        if (cta->live_warps == 0) {
+            vm_async_leave(cta);
             return VM_CTA_DONE;
+        }
         if (moved || cta->writes != cta->seen_writes) {
+            if (cta->writes != cta->seen_writes)
+                cta->timeouts = 0;
+            if (cta->timeouts == 0)
+                cta->idle_rounds = idle = 0;
             cta->seen_writes = cta->writes;
-            cta->idle_rounds = idle = 0;
+            cta->moved = true;
+            continue;
+        }
+        if (cta->group != NULL)
+            return VM_CTA_STALLED;
+        if (vm_async_advance(cta->async))
+            continue;
+        if (cta->timeouts < TIMEOUT_ROUNDS && time_out(cta)) {
+            cta->timeouts++;
             continue;
         }
         if (!polled || (alone && ++cta->idle_rounds > DEADLOCK_ROUNDS)) {

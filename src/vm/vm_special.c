@@ -85,6 +85,29 @@ vm_action vm_external_MALLOC(vm_warp *warp, const vm_op *op, uint32_t mask) {
 const vm_external_function vm_externals[VM_EXTERNAL_COUNT] = {VM_EXTERNALS(X)};
 #undef X
 
+bool vm_external_listed(unsigned external) {
+    switch (external) {
+#define X(name) case VM_EXTERNAL_##name:
+        VM_EXTERNALS_LISTED(X)
+#undef X
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *vm_async_class_name(vm_async_class class) {
+    static const char *const names[VM_ASYNC_CLASSES] = {[VM_ASYNC_COPY] = "copy",
+                                                        [VM_ASYNC_BULK] = "bulk",
+                                                        [VM_ASYNC_BULK_STORE] = "bulk-store",
+                                                        [VM_ASYNC_TENSOR] = "tensor",
+                                                        [VM_ASYNC_TMEM_LOAD] = "tmem-load",
+                                                        [VM_ASYNC_TMEM_STORE] = "tmem-store",
+                                                        [VM_ASYNC_WGMMA] = "wgmma",
+                                                        [VM_ASYNC_REMOTE] = "remote"};
+    return class < VM_ASYNC_CLASSES ? names[class] : "unknown";
+}
+
 #define VM_LANE(name, rows, sources) {rows, sources},
 const vm_lane_shape vm_lane_shapes[VM_LANE_COUNT] = {
 #include "vm/vm_lanes.def"

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The queue of asynchronous operations (vm_async.h): order, completion by schedule, ranges in flight. One
+ * queue per group of CTAs that run together, so that the order of issue is one sequence; one worker at a time
+ * uses it. Knows no instruction; mbarriers are vm_mbarrier.c. */
+#include "vm/vm_async.h"
+#include "vm/vm_mbarrier.h"
+
+enum { STATE_FREE, STATE_NEW, STATE_PENDING, STATE_DONE };
+enum { DATA_CLASSES = 16, DATA_SMALLEST = 256 };
+
+typedef struct async_list {
+    vm_async *first, *last;
+    uint32_t count;
+} async_list;
+typedef struct data_block data_block;
+struct data_block {
+    data_block *next;
+};
+struct vm_async_queue {
+    vm_grid *run;
+    base_arena *arena;
+    uint64_t sequence, random;
+    async_list pending[VM_ASYNC_CLASSES];
+    async_list done; /* complete, and nobody has observed it: their ranges are still in flight */
+    vm_async *free_operations;
+    data_block *free_data[DATA_CLASSES];
+};
+
+static void list_append(async_list *list, vm_async *operation) {
+    operation->next = NULL;
+    operation->previous = list->last;
+    *(list->last ? &list->last->next : &list->first) = operation;
+    list->last = operation;
+    list->count++;
+}
+
+static void list_remove(async_list *list, vm_async *operation) {
+    *(operation->previous ? &operation->previous->next : &list->first) = operation->next;
+    *(operation->next ? &operation->next->previous : &list->last) = operation->previous;
+    list->count--;
+}
+
+vm_async_queue *vm_async_create(vm_grid *run, base_arena *arena, uint64_t seed) {
+    vm_async_queue *queue = BASE_NEW(arena, vm_async_queue);
+    queue->run = run;
+    queue->arena = arena;
+    queue->random = base_hash_mix(run->launch->seed, seed);
+    return queue;
+}
+
+static vm_async_queue *queue_of(vm_cta *cta) {
+    if (cta->async == NULL)
+        cta->async = vm_async_create(cta->run, cta->arena, cta->linear);
+    return cta->async;
+}
+
+vm_async *vm_async_new(vm_warp *warp, vm_async_class class, uint32_t mask) {
+    vm_async_queue *queue = queue_of(warp->cta);
+    vm_async *operation = queue->free_operations;
+    if (operation != NULL)
+        queue->free_operations = operation->next;
+    else
+        operation = BASE_NEW(queue->arena, vm_async);
+    memset(operation, 0, sizeof *operation);
+    operation->cta = warp->cta;
+    operation->warp = warp;
+    operation->pc = warp->splits[warp->current].pc;
+    operation->mask = mask;
+    operation->class = class;
+    operation->state = STATE_NEW;
+    return operation;
+}
+
+void *vm_async_data(vm_async *operation, size_t bytes) {
+    vm_async_queue *queue = queue_of(operation->cta);
+    uint32_t class = 0;
+    while (class + 1 < DATA_CLASSES && (size_t)DATA_SMALLEST << class < bytes)
+        class ++;
+    data_block *block = queue->free_data[class];
+    if (block != NULL) {
+        queue->free_data[class] = block->next;
+    } else {
+        uintptr_t memory =
+            (uintptr_t)base_arena_allocate(queue->arena, ((size_t)DATA_SMALLEST << class) + 64);
+        block = (data_block *)((memory + 63) & ~(uintptr_t)63);
+    }
+    operation->data = block;
+    operation->data_class = class;
+    return block;
+}
+
+/* ---- ranges in flight ---- */
+/* Granules of shared memory count the ranges over them, so that ordinary accesses look at one number. */
+static void count_range(vm_async *operation, const vm_range *range, int by) {
+    vm_cta *cta = range->cta ? range->cta : operation->cta;
+    if (range->space != VM_RANGE_SHARED || range->begin >= range->end)
+        return;
+    uint32_t granules = cta->shared_bytes / VM_FLIGHT_GRANULE + 1;
+    if (cta->flight == NULL)
+        cta->flight = BASE_NEW_ARRAY(cta->arena, uint16_t, granules);
+    uint64_t last = (range->end - 1) / VM_FLIGHT_GRANULE;
+    for (uint64_t g = range->begin / VM_FLIGHT_GRANULE; g <= last && g < granules; g++)
+        cta->flight[g] = (uint16_t)(cta->flight[g] + by);
+    cta->flights = (uint32_t)((int64_t)cta->flights + by);
+}
+
+static void count_ranges(vm_async *operation, int by) {
+    for (uint32_t i = 0; i < operation->range_count; i++)
+        count_range(operation, &operation->ranges[i], by);
+}
+
+static void release(vm_async_queue *queue, vm_async *operation) {
+    count_ranges(operation, -1);
+    if (operation->data != NULL) {
+        data_block *block = operation->data;
+        block->next = queue->free_data[operation->data_class];
+        queue->free_data[operation->data_class] = block;
+    }
+    operation->state = STATE_FREE;
+    operation->next = queue->free_operations;
+    queue->free_operations = operation;
+}
+
+/* ---- completion ---- */
+static void run_one(vm_async_queue *queue, vm_async *operation) {
+    list_remove(&queue->pending[operation->class], operation);
+    operation->state = STATE_DONE;
+    list_append(&queue->done, operation);
+    operation->complete(operation);
+    operation->cta->writes++;
+    if (operation->range_count == 0 && operation->signal_cta == NULL) {
+        list_remove(&queue->done, operation);
+        release(queue, operation);
+    }
+}
+
+static vm_async *first_of_order(const vm_async_queue *queue, vm_async *operation) {
+    if (operation->order == 0)
+        return operation;
+    for (vm_async *other = queue->pending[operation->class].first; other != operation; other = other->next)
+        if (other->order == operation->order)
+            return other;
+    return operation;
+}
+
+/* After those before it in its order. */
+static void run_in_order(vm_async_queue *queue, vm_async *operation) {
+    for (;;) {
+        vm_async *first = first_of_order(queue, operation);
+        run_one(queue, first);
+        if (first == operation)
+            return;
+    }
+}
+
+static uint32_t draw(vm_async_queue *queue, uint32_t below) {
+    queue->random = base_hash_mix(queue->random, 0x9e37);
+    return (uint32_t)(queue->random >> 32) % below;
+}
+
+static bool starts_complete(vm_async_queue *queue, const vm_async *operation) {
+    const vm_launch *launch = queue->run->launch;
+    switch (launch->schedule) {
+    case VM_SCHEDULE_EARLY:
+        return true;
+    case VM_SCHEDULE_LATE:
+        return launch->late_classes != 0 && !(launch->late_classes >> operation->class & 1);
+    default:
+        return draw(queue, 4) == 0;
+    }
+}
+
+void vm_async_issue(vm_async *operation) {
+    vm_async_queue *queue = operation->cta->async;
+    operation->sequence = ++queue->sequence;
+    operation->state = STATE_PENDING;
+    list_append(&queue->pending[operation->class], operation);
+    count_ranges(operation, 1);
+    if (starts_complete(queue, operation) && first_of_order(queue, operation) == operation)
+        run_one(queue, operation);
+}
+
+bool vm_async_advance(vm_async_queue *queue) {
+    if (queue == NULL)
+        return false;
+    if (queue->run->launch->schedule == VM_SCHEDULE_RANDOM)
+        for (int tries = 0; tries < 4; tries++) {
+            async_list *list = &queue->pending[draw(queue, VM_ASYNC_CLASSES)];
+            if (list->first != NULL) {
+                run_one(queue, list->first);
+                return true;
+            }
+        }
+    /* the classes in turn, the seed says which is the last one; of unordered work the newest first */
+    uint32_t start = (uint32_t)((queue->run->launch->seed + 1) % VM_ASYNC_CLASSES);
+    for (uint32_t i = 0; i < VM_ASYNC_CLASSES; i++) {
+        const async_list *list = &queue->pending[(start + i) % VM_ASYNC_CLASSES];
+        if (list->last != NULL) {
+            run_one(queue, first_of_order(queue, list->last));
+            return true;
+        }
+    }
+    return false;
+}
+
+void vm_async_turn(vm_async_queue *queue) {
+    for (uint32_t class = 0; class < VM_ASYNC_CLASSES; class ++) {
+        const async_list *list = &queue->pending[class];
+        if (list->first == NULL || draw(queue, 4) != 0)
+            continue;
+        vm_async *operation = list->first;
+        for (uint32_t skip = draw(queue, list->count < 8 ? list->count : 8); skip; skip--)
+            operation = operation->next;
+        run_one(queue, first_of_order(queue, operation));
+    }
+}
+
+/* ---- waits ---- */
+uint32_t vm_async_pending(const vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user),
+                          void *user) {
+    uint32_t count = 0;
+    for (uint32_t class = 0; cta->async != NULL && class < VM_ASYNC_CLASSES; class ++)
+        for (const vm_async *o = cta->async->pending[class].first; o != NULL; o = o->next)
+            count += wanted(o, user);
+    return count;
+}
+
+uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user), void *user) {
+    vm_async_queue *queue = cta->async;
+    uint32_t count = 0;
+    for (uint32_t class = 0; queue != NULL && class < VM_ASYNC_CLASSES; class ++)
+        for (;;) {
+            vm_async *found = queue->pending[class].first;
+            while (found != NULL && !wanted(found, user))
+                found = found->next;
+            if (found == NULL)
+                break;
+            run_in_order(queue, found);
+            count++;
+        }
+    for (vm_async *o = queue ? queue->done.first : NULL; o != NULL;) {
+        vm_async *next = o->next;
+        if (wanted(o, user)) {
+            list_remove(&queue->done, o);
+            release(queue, o);
+        }
+        o = next;
+    }
+    return count;
+}
+
+void vm_async_signal(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals, uint32_t bytes) {
+    operation->signal_cta = cta;
+    operation->signal_offset = offset;
+    operation->signal_phase = vm_mbarrier_signal(operation, cta, offset, arrivals, bytes);
+}
+
+/* What was issued before in the same order is observed with the operation that signalled. */
+static void observe_order(vm_async_queue *queue, const vm_async *seen) {
+    for (vm_async *o = queue->done.first; o != NULL;) {
+        vm_async *next = o->next;
+        if (o != seen && o->class == seen->class && o->order == seen->order && o->order != 0 &&
+            o->sequence < seen->sequence && o->signal_cta == NULL) {
+            list_remove(&queue->done, o);
+            release(queue, o);
+        }
+        o = next;
+    }
+}
+
+void vm_async_observe(vm_cta *cta, uint32_t offset, uint64_t phase) {
+    vm_async_queue *queue = cta->async;
+    for (vm_async *o = queue ? queue->done.first : NULL; o != NULL;) {
+        if (o->signal_cta != cta || o->signal_offset != offset || o->signal_phase > phase) {
+            o = o->next;
+            continue;
+        }
+        observe_order(queue, o);
+        vm_async *next = o->next;
+        list_remove(&queue->done, o);
+        release(queue, o);
+        o = next;
+    }
+}
+
+/* ---- conflicts ---- */
+static bool overlaps(const vm_range *a, const vm_cta *a_cta, const vm_range *b, const vm_cta *b_cta) {
+    return a->space == b->space && (a->write || b->write) && a->begin < b->end && b->begin < a->end &&
+           (a->space == VM_RANGE_GLOBAL || a_cta == b_cta) &&
+           (a->space != VM_RANGE_TENSOR || (a->lane_begin < b->lane_end && b->lane_begin < a->lane_end));
+}
+
+static const vm_async *find_conflict(const async_list *list, const vm_range *access, const vm_cta *cta,
+                                     const vm_async *except, const vm_range **which) {
+    for (const vm_async *o = list->first; o != NULL; o = o->next)
+        for (uint32_t i = 0; o != except && i < o->range_count; i++)
+            if (overlaps(access, cta, &o->ranges[i], o->ranges[i].cta ? o->ranges[i].cta : o->cta)) {
+                *which = &o->ranges[i];
+                return o;
+            }
+    return NULL;
+}
+
+bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range *access,
+                       const vm_async *except) {
+    static const ptx_space spaces[] = {[VM_RANGE_SHARED] = PTX_SPACE_SHARED,
+                                       [VM_RANGE_GLOBAL] = PTX_SPACE_GLOBAL,
+                                       [VM_RANGE_TENSOR] = PTX_SPACE_TENSOR};
+    const vm_async_queue *queue = warp->cta->async;
+    const vm_cta *cta = access->cta ? access->cta : warp->cta;
+    const vm_range *range = NULL;
+    const vm_async *other = NULL;
+    for (uint32_t class = 0; queue != NULL && other == NULL && class < VM_ASYNC_CLASSES; class ++)
+        other = find_conflict(&queue->pending[class], access, cta, except, &range);
+    if (queue != NULL && other == NULL)
+        other = find_conflict(&queue->done, access, cta, except, &range);
+    if (other == NULL)
+        return false;
+    vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_IN_FLIGHT, pc, warp, lane);
+    if (finding == NULL)
+        return true;
+    finding->space = spaces[access->space];
+    finding->address = access->begin;
+    finding->size = access->end - access->begin;
+    finding->is_store = access->write;
+    finding->allocation_begin = range->begin;
+    finding->allocation_bytes = range->end - range->begin;
+    const ptx_instruction *instruction = vm_program_instruction_at(warp->cta->run->program, other->pc);
+    base_builder text;
+    base_builder_start(&text, vm_finding_arena(warp->cta));
+    base_builder_format(&text, "%s", instruction ? ptx_op_name(instruction->op) : "?");
+    if (instruction && instruction->loc_line)
+        base_builder_format(&text, " of line %u", instruction->loc_line);
+    base_builder_format(&text, " %s it (warp %u)", range->write ? "writes" : "reads", other->warp->index);
+    finding->text = text.data;
+    return true;
+}
+
+/* ---- ends ---- */
+static bool touches(const vm_async *operation, const vm_cta *cta) {
+    bool found = operation->cta == cta || operation->signal_cta == cta;
+    for (uint32_t i = 0; i < operation->range_count; i++)
+        found |= operation->ranges[i].cta == cta;
+    return found;
+}
+
+void vm_async_leave(vm_cta *cta) {
+    vm_async_queue *queue = cta->async;
+    for (uint32_t class = 0; queue != NULL && class < VM_ASYNC_CLASSES; class ++)
+        for (vm_async *o = queue->pending[class].first; o != NULL;) {
+            if (touches(o, cta)) {
+                run_in_order(queue, o);
+                o = queue->pending[class].first;
+            } else {
+                o = o->next;
+            }
+        }
+    for (vm_async *o = queue ? queue->done.first : NULL; o != NULL;) {
+        vm_async *next = o->next;
+        if (touches(o, cta)) {
+            list_remove(&queue->done, o);
+            release(queue, o);
+        }
+        o = next;
+    }
+}
+
+void vm_async_reset(vm_async_queue *queue) {
+    if (queue == NULL)
+        return;
+    for (uint32_t class = 0; class <= VM_ASYNC_CLASSES; class ++) {
+        async_list *list = class < VM_ASYNC_CLASSES ? &queue->pending[class] : &queue->done;
+        while (list->first != NULL) {
+            vm_async *operation = list->first;
+            list_remove(list, operation);
+            release(queue, operation);
+        }
+    }
+    queue->sequence = 0;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * mbarrier instructions (PTX ISA 9.7.13.15): init, inval, arrive, expect_tx, complete_tx, test_wait,
+ * try_wait, pending_count, and the signals of asynchronous operations. What PTX leaves undefined is a
+ * finding; then the run goes on with the nearest defined meaning. */
+#include "vm/vm_mbarrier.h"
+#include "vm/vm_cluster.h"
+
+enum { LIMIT = (1 << 20) - 1 }; /* of arrivals, and of transactions in both directions */
+
+struct vm_mbarriers {
+    BASE_VECTOR(vm_mbarrier) all;
+    uint16_t *slot_of; /* per 8 bytes of shared memory: index + 1 */
+    uint32_t slots;
+};
+
+static struct vm_mbarriers *table_of(vm_cta *cta) {
+    if (cta->mbarriers == NULL) {
+        cta->mbarriers = BASE_NEW(cta->arena, struct vm_mbarriers);
+        cta->mbarriers->slots = cta->shared_bytes / 8 + 1;
+        cta->mbarriers->slot_of = BASE_NEW_ARRAY(cta->arena, uint16_t, cta->mbarriers->slots);
+    }
+    return cta->mbarriers;
+}
+
+static vm_mbarrier *slot_at(const vm_cta *cta, uint32_t offset) {
+    const struct vm_mbarriers *table = cta->mbarriers;
+    uint16_t slot = table && offset / 8 < table->slots ? table->slot_of[offset / 8] : 0;
+    return slot ? &table->all.items[slot - 1] : NULL;
+}
+
+const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset) {
+    const vm_mbarrier *barrier = slot_at(cta, offset);
+    return barrier && barrier->live ? barrier : NULL;
+}
+
+void vm_mbarrier_start(vm_cta *cta) {
+    struct vm_mbarriers *table = cta->mbarriers;
+    for (size_t i = 0; table != NULL && i < table->all.count; i++)
+        table->slot_of[table->all.items[i].offset / 8] = 0;
+    if (table != NULL)
+        table->all.count = 0;
+}
+
+/* ---- the image in shared memory ---- */
+static void store_image(vm_cta *cta, vm_mbarrier *barrier) {
+    barrier->image = (uint64_t)1 << 62 | (barrier->phase & 0xfffff) << 41 | (uint64_t)barrier->pending << 21 |
+                     ((uint64_t)barrier->transactions & 0x1fffff);
+    memcpy(cta->shared + barrier->offset, &barrier->image, 8);
+    cta->writes++;
+}
+
+/* Who is at work: the place of findings. */
+typedef struct actor {
+    vm_warp *warp;
+    uint32_t pc;
+    unsigned lane;
+} actor;
+
+static vm_finding *report(const actor *by, vm_finding_kind kind, const vm_mbarrier *barrier, uint32_t offset,
+                          uint64_t had, uint64_t allowed) {
+    vm_finding *finding = vm_finding_add(by->warp->cta, kind, by->pc, by->warp, by->lane);
+    if (finding == NULL)
+        return NULL;
+    finding->space = PTX_SPACE_SHARED;
+    finding->address = offset;
+    finding->size = had;
+    finding->required = allowed;
+    if (barrier != NULL && barrier->live) {
+        base_builder text;
+        base_builder_start(&text, vm_finding_arena(by->warp->cta));
+        base_builder_format(&text, "in phase %llu, %u of %u arrivals pending, %lld bytes outstanding",
+                            (unsigned long long)barrier->phase, barrier->pending, barrier->expected,
+                            (long long)barrier->transactions);
+        finding->text = text.data;
+    }
+    return finding;
+}
+
+/* The live barrier, or NULL after reporting. */
+static vm_mbarrier *live_at(const actor *by, vm_cta *cta, uint32_t offset) {
+    vm_mbarrier *barrier = slot_at(cta, offset);
+    if (barrier == NULL || !barrier->live) {
+        report(by, VM_FIND_MBARRIER_UNINITIALISED, NULL, offset, 0, 0);
+        return NULL;
+    }
+    uint64_t now;
+    memcpy(&now, cta->shared + offset, 8);
+    if (now != barrier->image) {
+        report(by, VM_FIND_MBARRIER_OVERWRITTEN, barrier, offset, now, barrier->image);
+        store_image(cta, barrier);
+    }
+    return barrier;
+}
+
+/* ---- phases ---- */
+static void settle(vm_cta *cta, vm_mbarrier *barrier) {
+    if (barrier->pending == 0 && barrier->transactions == 0) {
+        barrier->phase++;
+        barrier->pending = barrier->expected;
+        vm_schedule_wake(cta, VM_PARK_MBARRIER, barrier->offset);
+    }
+    store_image(cta, barrier);
+}
+
+static void add_transactions(const actor *by, vm_mbarrier *barrier, int64_t bytes) {
+    barrier->transactions += bytes;
+    if (barrier->transactions > LIMIT || barrier->transactions < -LIMIT) {
+        report(by, VM_FIND_MBARRIER_TRANSACTIONS, barrier, barrier->offset,
+               (uint64_t)(barrier->transactions < 0 ? -barrier->transactions : barrier->transactions), LIMIT);
+        barrier->transactions = barrier->transactions < 0 ? -LIMIT : LIMIT;
+    }
+}
+
+static void take_arrivals(const actor *by, vm_mbarrier *barrier, uint32_t count, bool drop) {
+    /* at least one wait must see each phase complete before the next phase's first arrival */
+    if (barrier->phase > barrier->observed)
+        report(by, VM_FIND_MBARRIER_UNOBSERVED, barrier, barrier->offset, barrier->phase - 1, 0);
+    if (count > barrier->pending) {
+        report(by, VM_FIND_MBARRIER_COUNT, barrier, barrier->offset, count, barrier->pending);
+        count = barrier->pending;
+    }
+    barrier->pending -= count;
+    if (drop)
+        barrier->expected -= count < barrier->expected ? count : barrier->expected;
+    barrier->arrive_pc = by->pc;
+}
+
+uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals,
+                            uint32_t bytes) {
+    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    vm_mbarrier *barrier = live_at(&by, cta, offset);
+    if (barrier == NULL)
+        return UINT64_MAX;
+    uint64_t phase = barrier->phase;
+    if (bytes)
+        add_transactions(&by, barrier, -(int64_t)bytes);
+    if (arrivals)
+        take_arrivals(&by, barrier, arrivals, false);
+    settle(cta, barrier);
+    return phase;
+}
+
+void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes) {
+    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    vm_mbarrier *barrier = live_at(&by, cta, offset);
+    if (barrier == NULL)
+        return;
+    add_transactions(&by, barrier, bytes);
+    settle(cta, barrier);
+}
+
+/* ---- init, inval ---- */
+static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count) {
+    struct vm_mbarriers *table = table_of(cta);
+    vm_mbarrier *barrier = slot_at(cta, offset);
+    if (count == 0 || count > LIMIT) {
+        report(by, VM_FIND_MBARRIER_COUNT, NULL, offset, count, LIMIT);
+        count = count == 0 ? 1 : LIMIT;
+    }
+    if (barrier != NULL && barrier->live) {
+        uint64_t now;
+        memcpy(&now, cta->shared + offset, 8);
+        report(by, now == barrier->image ? VM_FIND_MBARRIER_BUSY : VM_FIND_MBARRIER_OVERWRITTEN, barrier,
+               offset, now, barrier->image);
+    }
+    if (barrier == NULL) {
+        if (table->all.count >= UINT16_MAX)
+            return;
+        vm_mbarrier fresh = {.offset = offset};
+        base_vector_push(cta->arena, &table->all, fresh);
+        table->slot_of[offset / 8] = (uint16_t)table->all.count;
+        barrier = &table->all.items[table->all.count - 1];
+    }
+    *barrier = (vm_mbarrier){.offset = offset,
+                             .live = true,
+                             .expected = count,
+                             .pending = count,
+                             .init_pc = by->pc,
+                             .arrive_pc = UINT32_MAX};
+    store_image(cta, barrier);
+}
+
+static bool has_waiters(const vm_cta *cta, uint32_t offset) {
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        for (uint32_t s = 0; s < cta->warps[i].split_count; s++) {
+            const vm_split *split = &cta->warps[i].splits[s];
+            if (split->state == VM_SPLIT_PARKED && split->wait == VM_PARK_MBARRIER && split->detail == offset)
+                return true;
+        }
+    return false;
+}
+
+static void stop(const actor *by, vm_cta *cta, uint32_t offset) {
+    vm_mbarrier *barrier = live_at(by, cta, offset);
+    if (barrier == NULL)
+        return;
+    if (barrier->pending != barrier->expected || barrier->transactions != 0 || has_waiters(cta, offset))
+        report(by, VM_FIND_MBARRIER_BUSY, barrier, offset, barrier->pending, barrier->expected);
+    barrier->live = false;
+}
+
+/* ---- arrive ---- */
+static uint64_t state_of(const vm_mbarrier *barrier) {
+    return barrier->phase << 32 | barrier->pending;
+}
+
+typedef struct arrival { /* payload of an arrival at another CTA */
+    vm_cta *cta;
+    uint32_t offset, arrivals, expect, complete;
+    bool drop;
+} arrival;
+
+static uint64_t arrive(const actor *by, const arrival *what, bool no_complete) {
+    vm_mbarrier *barrier = live_at(by, what->cta, what->offset);
+    if (barrier == NULL)
+        return 0;
+    uint64_t state = state_of(barrier);
+    if (what->expect)
+        add_transactions(by, barrier, what->expect);
+    if (what->complete)
+        add_transactions(by, barrier, -(int64_t)what->complete);
+    if (what->arrivals)
+        take_arrivals(by, barrier, what->arrivals, what->drop);
+    if (no_complete && barrier->pending == 0 && barrier->transactions == 0)
+        report(by, VM_FIND_MBARRIER_NO_COMPLETE, barrier, what->offset, what->arrivals, 0);
+    settle(what->cta, barrier);
+    return state;
+}
+
+static void complete_remote(vm_async *operation) {
+    arrival what;
+    memcpy(&what, operation->of.bytes, sizeof what);
+    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    arrive(&by, &what, false);
+}
+
+static uint64_t arrive_at(const actor *by, const arrival *what, bool no_complete) {
+    if (what->cta == by->warp->cta)
+        return arrive(by, what, no_complete);
+    vm_async *operation = vm_async_new(by->warp, VM_ASYNC_REMOTE, 1u << by->lane);
+    operation->complete = complete_remote;
+    operation->order = by->warp->index + 1 + ((uint64_t)by->warp->cta->linear << 8);
+    memcpy(operation->of.bytes, what, sizeof *what);
+    vm_async_issue(operation);
+    return 0;
+}
+
+/* ---- waits ---- */
+/* Has the phase completed that this lane waits for? */
+static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t operand, bool parity) {
+    vm_mbarrier *barrier = live_at(by, cta, offset);
+    if (barrier == NULL)
+        return true;
+    uint64_t waited = parity ? barrier->phase - 1 : operand >> 32;
+    bool done = parity ? (barrier->phase & 1) != (operand & 1) : (barrier->phase & 0xffffffffu) > waited;
+    if (!parity && (barrier->phase & 0xffffffffu) > waited + 1)
+        report(by, VM_FIND_MBARRIER_PHASE, barrier, offset, waited, barrier->phase);
+    if (done && barrier->phase > 0) {
+        if (barrier->observed < barrier->phase)
+            barrier->observed = barrier->phase;
+        vm_async_observe(cta, offset, barrier->phase - 1);
+    }
+    return done;
+}
+
+/* The shared offset of one lane's barrier, and whose it is; NULL after reporting. */
+static vm_cta *resolve(const actor *by, const vm_op *op, uint64_t address, uint32_t *offset) {
+    vm_warp *warp = by->warp;
+    vm_space space = op->imm & VM_MBARRIER_GENERIC ? VM_GENERIC : VM_SHARED;
+    vm_cta *cta = vm_cluster_shared(warp, by->pc, by->lane, space, address, 8, 8, true, offset);
+    vm_mbarrier_kind kind = VM_MBARRIER_KIND(op->imm);
+    bool may_be_remote =
+        op->imm & VM_MBARRIER_CLUSTER ||
+        (op->imm & VM_MBARRIER_GENERIC && (kind == VM_MBARRIER_EXPECT_TX || kind == VM_MBARRIER_COMPLETE_TX));
+    if (cta != NULL && cta != warp->cta && !may_be_remote) {
+        report(by, VM_FIND_MBARRIER_REMOTE, NULL, *offset, 0, 0);
+        return NULL;
+    }
+    return cta;
+}
+
+static vm_action wait(vm_warp *warp, const vm_op *op, uint32_t mask, const uint32_t *list) {
+    vm_split *current = &warp->splits[warp->current];
+    uint32_t done = 0, first_offset = UINT32_MAX, together = 0;
+    bool parity = op->imm & VM_MBARRIER_PARITY;
+    VM_FOR_LANES(lane, mask) {
+        actor by = {warp, current->pc, lane};
+        uint32_t offset = 0;
+        vm_cta *cta = resolve(&by, op, vm_operand64(warp, list[0], lane), &offset);
+        uint64_t operand = parity ? vm_operand32(warp, list[1], lane) : vm_operand64(warp, list[1], lane);
+        if (cta == NULL || is_done(&by, cta, offset, operand, parity)) {
+            done |= 1u << lane;
+            continue;
+        }
+        if (first_offset == UINT32_MAX)
+            first_offset = offset;
+        together |= (uint32_t)(first_offset == offset) << lane;
+    }
+    if (warp->cta->status != VM_COMPLETE)
+        return VM_HALT;
+    if (done == 0 && VM_MBARRIER_KIND(op->imm) == VM_MBARRIER_TRY_WAIT && !current->timed_out) {
+        if (together != mask)
+            vm_control_isolate(warp, together);
+        vm_schedule_park(warp, VM_PARK_MBARRIER, first_offset);
+        return VM_AGAIN;
+    }
+    current->timed_out = false;
+    if (list[2] != VM_REF_NONE) {
+        uint32_t *d = vm_operand(warp, list[2]);
+        *d = (*d & ~mask) | done;
+    }
+    return VM_GO;
+}
+
+static uint64_t execute(const actor *by, const vm_op *op, vm_cta *cta, uint32_t offset, uint32_t operand) {
+    vm_warp *warp = by->warp;
+    arrival what = {.cta = cta, .offset = offset};
+    switch (VM_MBARRIER_KIND(op->imm)) {
+    case VM_MBARRIER_INIT:
+        start(by, cta, offset, operand);
+        return 0;
+    case VM_MBARRIER_INVAL:
+        stop(by, cta, offset);
+        return 0;
+    case VM_MBARRIER_EXPECT_TX:
+        what.expect = operand;
+        break;
+    case VM_MBARRIER_COMPLETE_TX:
+        what.complete = operand;
+        break;
+    default:
+        what.arrivals = op->imm & (VM_MBARRIER_ONE | VM_MBARRIER_EXPECT) ? 1 : operand;
+        what.expect = op->imm & VM_MBARRIER_EXPECT ? operand : 0;
+        what.drop = op->imm & VM_MBARRIER_DROP;
+        if (what.arrivals == 0 || what.arrivals > LIMIT) {
+            report(by, VM_FIND_MBARRIER_COUNT, slot_at(cta, offset), offset, what.arrivals, LIMIT);
+            return 0;
+        }
+    }
+    if (what.expect > LIMIT || what.complete > LIMIT) {
+        report(by, VM_FIND_MBARRIER_TRANSACTIONS, slot_at(cta, offset), offset, operand, LIMIT);
+        what.expect = what.expect ? LIMIT : 0;
+        what.complete = what.complete ? LIMIT : 0;
+    }
+    (void)warp;
+    return arrive_at(by, &what, op->imm & VM_MBARRIER_NO_COMPLETE);
+}
+
+vm_action vm_external_MBARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
+    vm_mbarrier_kind kind = VM_MBARRIER_KIND(op->imm);
+    if (kind == VM_MBARRIER_TEST_WAIT || kind == VM_MBARRIER_TRY_WAIT)
+        return wait(warp, op, mask, list);
+    uint32_t pc = warp->splits[warp->current].pc;
+    VM_FOR_LANES(lane, mask) {
+        uint64_t address = vm_operand64(warp, list[0], lane), result = 0;
+        if (kind == VM_MBARRIER_PENDING_COUNT) { /* the operand is a state */
+            ((uint32_t *)vm_operand(warp, list[2]))[lane] = (uint32_t)(address & LIMIT);
+            continue;
+        }
+        actor by = {warp, pc, lane};
+        uint32_t offset = 0;
+        vm_cta *cta = resolve(&by, op, address, &offset);
+        if (cta != NULL)
+            result =
+                execute(&by, op, cta, offset, list[1] != VM_REF_NONE ? vm_operand32(warp, list[1], lane) : 0);
+        if (list[2] != VM_REF_NONE)
+            ((uint64_t *)vm_operand(warp, list[2]))[lane] = result;
+    }
+    return warp->cta->status == VM_COMPLETE ? VM_GO : VM_HALT;
+}
+
+void vm_mbarrier_describe(const vm_cta *cta, const vm_split *split, base_builder *text) {
+    const vm_mbarrier *barrier = vm_mbarrier_at(cta, (uint32_t)split->detail);
+    base_builder_format(text, "waits at the mbarrier at shared address %llu",
+                        (unsigned long long)split->detail);
+    if (barrier == NULL) {
+        base_builder_string(text, ", which is no longer valid");
+        return;
+    }
+    base_builder_format(text, " for phase %llu: %u of %u arrivals and %lld bytes are missing",
+                        (unsigned long long)barrier->phase, barrier->pending, barrier->expected,
+                        (long long)barrier->transactions);
+}
