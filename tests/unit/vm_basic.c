@@ -230,16 +230,16 @@ static void progress_stops(void **state) {
 
 static void unsupported(void **state) {
     base_arena *arena = *state;
-    const char *text =
-        vm_case_kernel(arena, 1, "",
-                       "setp.eq.u64 %p1, %rd90, 0;\n@%p1 bra skip;\nst.global.u32 [%rd90], 7;\n"
-                       "mbarrier.init.shared.b64 [%r1], 1;\nskip:\nst.global.u32 [%rd90], 8;");
+    const char *text = vm_case_kernel(
+        arena, 1, ".global .texref t;\n",
+        "setp.eq.u64 %p1, %rd90, 0;\n@%p1 bra skip;\nst.global.u32 [%rd90], 7;\n"
+        "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [t, {%r5}];\nskip:\nst.global.u32 [%rd90], 8;");
     vm_case *c = vm_case_load(arena, text);
     uint32_t *a = vm_case_buffer(c, "a", 4);
     vm_case_run(c, 1, 1);
     assert_int_equal(c->result->status, VM_UNSUPPORTED);
     assert_string_equal(vm_case_findings(c), "unsupported");
-    assert_string_equal(c->result->findings[0].text, "mbarrier.init");
+    assert_string_equal(c->result->findings[0].text, "tex");
     assert_int_equal(a[0], 7);
 }
 
