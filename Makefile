@@ -50,7 +50,7 @@ LEVEL_OBJECTS := $(foreach l,$(LEVELS),$(patsubst src/vm/level/%.c,$(BUILD)/vm/l
 OBJECTS := $(foreach m,$(MODULES),$(call module_objects,$(m))) $(LEVEL_OBJECTS)
 CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 
-.PHONY: all demo check check-fast check-all setup install bench fuzz asan compdb format check-format golden-update clean unit
+.PHONY: all demo check check-gpu check-fast check-all setup install bench fuzz asan compdb format check-format golden-update clean unit
 all: $(if $(CLI_OBJECTS),$(BUILD)/tirc) $(BUILD)/libtirc.a $(BUILD)/libtirc.so
 
 $(BUILD)/%.o: src/%.c
@@ -111,6 +111,10 @@ check-all: setup
 check-fast:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=test all unit
 	@TIRC_BUILD=build/test tools/run-tests $(patsubst $(BUILD)/%,build/test/%,$(UNIT_TESTS)) tools/check-deps
+# What needs a real GPU; says so where none is.
+check-gpu: setup
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all unit
+	@TIRC_BUILD=$(BUILD) tools/run-tests tools/check-gpu
 setup:
 	@tools/setup
 demo: setup

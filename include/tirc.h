@@ -162,6 +162,10 @@ typedef struct tirc_launch {
     void *print_user;
     bool (*progress)(void *user, uint64_t done, uint64_t total); /* false stops the run */
     void *progress_user;
+    /* Where to run: on_gpu 0 the CPU machine, 1 a GPU through its driver (schedule, steps, level, device and
+     * print do not apply there). Results come from the first launch; with repeat, warm_up and then repeat
+     * launches more are timed by events, and the statistics hold their median. */
+    uint32_t on_gpu, gpu_index, warm_up, repeat;
     uint32_t cluster[3];        /* cluster[0] 0: as the kernel says */
     struct tirc_device *device; /* memory that the kernel sees beside its arguments; NULL: none */
     /* One pointer per kernel parameter to a value of its size, as cuLaunchKernel takes them; NULL: by name
@@ -179,6 +183,11 @@ typedef struct tirc_statistics {
     double seconds;     /* in the machine alone */
     const char *level;  /* "x86-64-v4" */
     size_t local_count; /* local tensors of a script */
+    /* on a GPU: its name, timed launches (seconds is their median; 0 when none was timed), registers a thread
+     */
+    const char *gpu;
+    uint32_t launches, gpu_registers;
+    double seconds_least, seconds_most;
 } tirc_statistics;
 typedef struct tirc_local {
     const char *name;
@@ -217,6 +226,50 @@ typedef struct tirc_device_symbol {
 } tirc_device_symbol;
 TIRC_API tirc_status tirc_device_variable(tirc_device *device, tirc_module *module, const char *name,
                                           tirc_device_symbol *symbol);
+
+/* ---- a GPU, through the driver (libcuda.so.1, opened at run time) ----
+ * Without a driver or device every call answers TIRC_INCOMPLETE and the session's diagnostics say why. */
+typedef struct tirc_gpu tirc_gpu;               /* one device; belongs to the session */
+typedef struct tirc_gpu_kernel tirc_gpu_kernel; /* one loaded kernel; belongs to its gpu */
+typedef struct tirc_gpu_facts {
+    const char *name;
+    int32_t major, minor, multiprocessors, driver_version; /* 13000: CUDA 13.0 */
+    uint64_t memory_bytes, shared_default, shared_opt_in;
+} tirc_gpu_facts;
+TIRC_API tirc_status tirc_gpu_count(tirc_session *session, int32_t *count);
+TIRC_API tirc_status tirc_gpu_open(tirc_session *session, uint32_t index, tirc_gpu **gpu);
+TIRC_API void tirc_gpu_close(tirc_gpu *gpu); /* before its session; NULL is fine */
+TIRC_API void tirc_gpu_describe(const tirc_gpu *gpu, tirc_gpu_facts *facts);
+/* Compiles a script or IR for the device, or takes PTX as it is, and loads it. kernel NULL: the only one.
+ * Loaded code is kept by its text: a second call is cheap. */
+TIRC_API tirc_status tirc_gpu_load(tirc_gpu *gpu, tirc_module *module, const char *kernel,
+                                   const tirc_emit_options *options, tirc_gpu_kernel **out);
+/* Device memory. Addresses are what kernels take. */
+TIRC_API tirc_status tirc_gpu_allocate(tirc_gpu *gpu, uint64_t bytes, uint64_t *address);
+TIRC_API void tirc_gpu_free(tirc_gpu *gpu, uint64_t address);
+TIRC_API tirc_status tirc_gpu_write(tirc_gpu *gpu, uint64_t address, const void *from, uint64_t bytes);
+TIRC_API tirc_status tirc_gpu_read(tirc_gpu *gpu, void *to, uint64_t address, uint64_t bytes);
+typedef struct tirc_gpu_launch {
+    size_t size;
+    uint32_t grid[3], block[3], cluster[3]; /* cluster[0] 0: none */
+    uint64_t dynamic_shared_bytes;
+    void *const *parameters; /* one pointer per kernel parameter, in the order of the signature */
+    void *stream;            /* CUstream; NULL: the default one */
+    bool cooperative, programmatic, non_portable_cluster, has_priority;
+    int32_t priority, carveout; /* carveout: percent of preferred shared memory, 0: the driver's choice */
+} tirc_gpu_launch;
+/* Starts the kernel and returns. The opt-in for much shared memory is made when needed and never taken back.
+ */
+TIRC_API tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch);
+/* The same by name: dtypes, ranks and extents are checked, sizes and the grid follow from the shapes, and
+ * each tensor's `data` is a device address. Nothing is copied. */
+TIRC_API tirc_status tirc_gpu_call(tirc_gpu_kernel *kernel, const tirc_argument *arguments, size_t count,
+                                   void *stream);
+TIRC_API tirc_status tirc_gpu_wait(tirc_gpu *gpu, void *stream);
+/* An argument from a DLTensor (DLPack 1.0), by its address; nothing is copied. shape is borrowed from it.
+ * TIRC_ERROR: not in C order, or of a type that tirc does not have. on_device may be NULL. */
+TIRC_API tirc_status tirc_argument_dlpack(const void *tensor, const char *name, tirc_argument *argument,
+                                          bool *on_device);
 
 /* ---- diagnostics ---- */
 typedef struct tirc_diagnostic {

@@ -250,6 +250,13 @@ static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argum
         if (!is_storage(tensor, argument) && dense &&
             !layout_equal(run->module->session->arena, dense, type->layout) && argument->bytes == needed &&
             num_dtype_bits(type->dtype) >= 8) {
+            if (run->device_data) {
+                base_report(diagnostics_of(run), BASE_ERROR, "T0919", BASE_NO_SPAN,
+                            "`%s` has a layout of its own; on the GPU its data must lie as the layout says, "
+                            "given as one axis of %" PRId64 " elements",
+                            tensor->name, span);
+                return false;
+            }
             buffer->bytes = bytes_of(type, span);
             buffer->data = *repacked = base_arena_allocate(run->module->session->arena, buffer->bytes);
             return move_elements(run, type, extents, argument->data, *repacked, true);

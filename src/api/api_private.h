@@ -8,6 +8,13 @@
 #include "tirc.h"
 #include "vm/vm.h"
 
+/* A device that runs of this session opened; kept, so that contexts and loaded code last. */
+typedef struct api_gpu {
+    uint32_t index;
+    struct gpu_device *device;
+    struct api_gpu *next;
+} api_gpu;
+
 struct tirc_session {
     base_heap *heap;   /* everything of the compiler and the machine's bookkeeping */
     base_heap *arrays; /* tirc_array data: not under the memory limit */
@@ -16,6 +23,7 @@ struct tirc_session {
     base_diagnostics *diagnostics;
     void *(*allocate)(void *user, void *old, size_t old_size, size_t new_size);
     void *allocate_user;
+    api_gpu *gpus;
 };
 
 /* Code built for the machine; kept so that a second run does not build again. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Running a module on the machine: bind, launch, word the findings, report. */
 #include "api/api_device.h"
+#include "api/api_gpu.h"
 #include "api/api_run.h"
 #include "check/check.h"
 #include <string.h>
@@ -12,7 +13,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool find_kernel(tirc_module *module, const char *name, size_t *index) {
+bool api_find_kernel(tirc_module *module, const char *name, size_t *index) {
     base_diagnostics *list = module->session->diagnostics;
     for (size_t i = 0; name && i < module->kernel_count; ++i)
         if (!strcmp(module->kernels[i].name, name)) {
@@ -37,14 +38,14 @@ static bool find_kernel(tirc_module *module, const char *name, size_t *index) {
     return false;
 }
 
-static const char *machine_kernel(const api_run *run) {
+const char *api_machine_kernel(const api_run *run) {
     return run->plan ? run->plan->kernel_name : run->module->kernels[run->kernel].name;
 }
 
 static void kernel_statistics(const api_run *run, tirc_statistics *statistics) {
     vm_kernel_info info;
     for (size_t i = 0; vm_kernel(run->code->program, i, &info); ++i) {
-        if (strcmp(info.name, machine_kernel(run)))
+        if (strcmp(info.name, api_machine_kernel(run)))
             continue;
         statistics->virtual_registers = info.virtual_registers;
         statistics->allocated_rows = info.allocated_rows;
@@ -81,7 +82,7 @@ static void print_text(void *user, const char *text, size_t size) {
 static void copy_options(api_run *run, print_bridge *bridge) {
     const tirc_launch *from = run->launch;
     vm_launch *to = &run->machine;
-    to->kernel = machine_kernel(run);
+    to->kernel = api_machine_kernel(run);
     to->arguments = run->arguments;
     to->buffers = run->buffers;
     to->threads = from->threads;
@@ -123,7 +124,7 @@ static void run_body(void *argument) {
     tirc_session *session = run->module->session;
     size_t first = base_diagnostics_count(session->diagnostics);
     run->status = TIRC_BUG;
-    if (!find_kernel(run->module, run->launch->kernel, &run->kernel)) {
+    if (!api_find_kernel(run->module, run->launch->kernel, &run->kernel)) {
         run->status = TIRC_ERROR;
         return;
     }
@@ -139,6 +140,10 @@ static void run_body(void *argument) {
     if (!good || !run->code) {
         tirc_status status = api_status_since(session, first);
         run->status = status == TIRC_OK ? TIRC_BUG : status;
+        return;
+    }
+    if (run->launch->on_gpu) {
+        api_gpu_run(run);
         return;
     }
     print_bridge bridge;
@@ -173,7 +178,7 @@ static void inspect_body(void *argument) {
     api_run *run = argument;
     size_t first = base_diagnostics_count(run->module->session->diagnostics);
     run->status = TIRC_ERROR;
-    if (!find_kernel(run->module, run->launch->kernel, &run->kernel))
+    if (!api_find_kernel(run->module, run->launch->kernel, &run->kernel))
         return;
     run->code = api_code_get(run->module, false, NULL);
     run->status = api_status_since(run->module->session, first);

@@ -22,9 +22,14 @@ typedef struct api_run {
     vm_result *result;
     tirc_report *report;
     double seconds;
+    bool device_data; /* tensors' data are addresses of a GPU: neither read nor laid out anew */
     tirc_status status;
 } api_run;
 
+/* The kernel by name, or the only one; false after a diagnostic. */
+bool api_find_kernel(tirc_module *module, const char *name, size_t *index);
+/* Its name in the code. */
+const char *api_machine_kernel(const api_run *run);
 /* Matches arguments to parameters by name (or by number), reports what is missing, unknown or given twice. */
 bool api_bind_names(api_run *run);
 /* Scripts: dtypes, ranks, extents; sizes from shapes; scalars; storage for layouts. */

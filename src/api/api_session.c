@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sessions, statuses, diagnostics and explanations of the public interface. */
 #include "api/api_private.h"
+#include "gpu/gpu.h"
 #include "script/script.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,8 @@ tirc_session *tirc_session_create(const tirc_options *options) {
 void tirc_session_destroy(tirc_session *session) {
     if (!session)
         return;
+    for (api_gpu *held = session->gpus; held; held = held->next)
+        gpu_close(held->device);
     if (session->heap)
         base_heap_destroy(session->heap);
     if (session->arrays)

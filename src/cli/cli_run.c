@@ -19,6 +19,10 @@ static const cli_option options[] = {
     {"--block", "X[,Y[,Z]]", "threads of a CTA, likewise", false},
     {"--smem", "BYTES", "dynamic shared memory, likewise", false},
     {"--on", "vm|cuda", "where to run; vm, the CPU machine, when not given", false},
+    {"--device", "N", "which GPU for --on cuda; 0 when not given", false},
+    {"--repeat", "N", "times N launches on the GPU and prints their median (results come from the first)",
+     false},
+    {"--warmup", "N", "launches before the timed ones; 3 when not given", false},
     {"--schedule", "early|late|SEED", "order of what may happen in any order; early when not given", false},
     {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
     {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
@@ -95,13 +99,25 @@ static bool show_progress(void *user, uint64_t done, uint64_t total) {
 static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
     const char *schedule = cli_value(arguments, "--schedule"),
                *contract = cli_value(arguments, "--fp-contract");
-    uint64_t threads = 0;
+    const char *on = cli_value(arguments, "--on");
+    uint64_t threads = 0, device = 0, repeat = 0, warm_up = 3;
     if (!read_dimensions(arguments, "--grid", launch->grid) ||
         !read_dimensions(arguments, "--block", launch->block) ||
         !cli_number(arguments, "--smem", 0, UINT32_MAX, &launch->dynamic_shared_bytes) ||
         !cli_number(arguments, "--steps", 1, UINT64_MAX, &launch->step_limit) ||
-        !cli_number(arguments, "--threads", 1, 1024, &threads))
+        !cli_number(arguments, "--threads", 1, 1024, &threads) ||
+        !cli_number(arguments, "--device", 0, 1023, &device) ||
+        !cli_number(arguments, "--repeat", 1, 100000, &repeat) ||
+        !cli_number(arguments, "--warmup", 0, 100000, &warm_up))
         return false;
+    launch->on_gpu = on && !strcmp(on, "cuda");
+    launch->gpu_index = (uint32_t)device;
+    launch->repeat = (uint32_t)repeat;
+    launch->warm_up = (uint32_t)warm_up;
+    if (!launch->on_gpu && (repeat || cli_value(arguments, "--device") || cli_value(arguments, "--warmup"))) {
+        cli_usage("run", "--repeat, --warmup and --device go with --on cuda");
+        return false;
+    }
     launch->threads = (uint32_t)threads;
     launch->skip = cli_value(arguments, "--skip");
     launch->level = cli_value(arguments, "--level");
@@ -120,9 +136,24 @@ static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
     return true;
 }
 
+static void print_gpu_statistics(const tirc_statistics *s) {
+    fprintf(stderr, "%s: %llu CTAs", s->gpu, (unsigned long long)s->ctas);
+    if (s->launches)
+        fprintf(stderr, ", median of %u launches %.3f us (%.3f to %.3f)", s->launches, 1e6 * s->seconds,
+                1e6 * s->seconds_least, 1e6 * s->seconds_most);
+    fprintf(stderr,
+            "\nregisters: %u a thread; shared memory: %llu bytes static, %llu dynamic; local: %llu bytes\n",
+            s->gpu_registers, (unsigned long long)s->static_shared_bytes,
+            (unsigned long long)s->dynamic_shared_bytes, (unsigned long long)s->local_bytes);
+}
+
 static void print_statistics(const tirc_report *report) {
     tirc_statistics s;
     tirc_report_statistics(report, &s);
+    if (s.gpu) {
+        print_gpu_statistics(&s);
+        return;
+    }
     fprintf(stderr, "%llu CTAs, %llu warp instructions in %.3f ms on %u threads (%s)\n",
             (unsigned long long)s.ctas, (unsigned long long)s.warp_instructions, 1e3 * s.seconds, s.threads,
             s.level ? s.level : "?");
@@ -160,7 +191,7 @@ static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) 
             fputs("\r\033[K", stderr);
         fflush(stdout);
     }
-    if (report && cli_flag(arguments, "--stats"))
+    if (report && (cli_flag(arguments, "--stats") || launch.repeat))
         print_statistics(report);
     if (report && (status == TIRC_OK || status == TIRC_FINDINGS)) {
         tirc_status results = cli_tensors_results(input, &tensors, rtol, atol);
@@ -177,12 +208,6 @@ static int run(const cli_arguments *arguments) {
     if (on && strcmp(on, "vm") && strcmp(on, "cuda"))
         return cli_usage("run", "`--on %s`: vm or cuda is wanted", on);
     tirc_status status = cli_load(arguments, &input);
-    if (status == TIRC_OK && on && !strcmp(on, "cuda")) {
-        tirc_diagnostic_add(
-            input.session, true, "T0903", "--on cuda is not in this version",
-            "leave it out to run on the CPU; `tirc build --emit ptx` gives what a driver loads");
-        status = TIRC_INCOMPLETE;
-    }
     if (status == TIRC_OK)
         status = run_loaded(arguments, &input);
     return cli_finish(arguments, &input, status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * generated_check FILE [--nvcc NVCC] [--save FOLDER] [--only NAME] [--no-machine]: runs every kernel of a
- * generated script on every road and says where they part. With --save a failing kernel is made smaller and
- * kept there. */
+ * generated_check FILE [--nvcc NVCC] [--save FOLDER] [--only NAME] [--no-machine] [--gpu]: runs every kernel
+ * of a generated script on every road and says where they part. With --save a failing kernel is made smaller
+ * and kept there. */
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,13 +126,16 @@ int main(int count, char **words) {
             only = words[++i];
         else if (!strcmp(words[i], "--no-machine"))
             s.all_roads = false;
+        else if (!strcmp(words[i], "--gpu"))
+            s.gpu = true;
         else
             t.file = words[i];
     }
     size_t size = 0, kernels = 0;
     char *text = t.file ? read_file(t.file, &size) : NULL;
     if (!text || (s.nvcc && !mkdtemp(folder))) {
-        fputs("usage: generated_check FILE [--nvcc NVCC] [--save FOLDER] [--only NAME] [--no-machine]\n",
+        fputs("usage: generated_check FILE [--nvcc NVCC] [--save FOLDER] [--only NAME] [--no-machine] "
+              "[--gpu]\n",
               stderr);
         return 2;
     }

@@ -21,6 +21,7 @@ typedef struct settings {
     const char *prelude;
     size_t prelude_size;
     bool all_roads; /* else nvcc only */
+    bool gpu;       /* also on a GPU, through its driver */
     int number;     /* of temporary files */
 } settings;
 

@@ -196,6 +196,7 @@ typedef struct variant {
     const char *name, *skip, *level;
     unsigned threads;
     tirc_schedule schedule;
+    bool on_gpu;
 } variant;
 
 static bool launch(run_state *s, tirc_session *session, tirc_module *module, const variant *v,
@@ -229,7 +230,8 @@ static bool launch(run_state *s, tirc_session *session, tirc_module *module, con
                      .step_limit = 20000000,
                      .no_contract = true,
                      .skip = v->skip,
-                     .level = v->level};
+                     .level = v->level,
+                     .on_gpu = v->on_gpu};
     if (by_number) {
         memcpy(l.grid, s->grid, sizeof l.grid);
         memcpy(l.block, s->block, sizeof l.block);
@@ -365,6 +367,9 @@ static bool all_roads(const settings *options, run_state *s, tirc_session *sessi
         if (s->tensors[i].initial)
             memcpy(s->tensors[i].expected, s->tensors[i].data, s->tensors[i].bytes);
     if (options->all_roads && !machine_roads(s))
+        return false;
+    const variant gpu = {.name = "GPU", .on_gpu = true};
+    if (options->gpu && !run_and_compare(s, s->session, s->module, &gpu, false))
         return false;
     /* overflow of signed sums is not defined in CUDA C++ */
     return !ptx || !strcmp(s->kernel->kind, "wraps") || run_and_compare(s, session, ptx, &nvcc, true);

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The GPU through the public interface: runs with copies, and handles for programs that keep data on the
+ * device. */
+#include "api/api_gpu.h"
+#include <stdlib.h>
+#include <string.h>
+#include "gpu/gpu.h"
+
+struct tirc_gpu {
+    tirc_session *session;
+    gpu_device *device;
+};
+struct tirc_gpu_kernel {
+    tirc_gpu *gpu;
+    tirc_module *module;
+    size_t kernel; /* in module->kernels */
+    gpu_code *code;
+};
+
+/* A problem of the gpu module as a diagnostic. What the machine lacks is incomplete, what the caller did an
+ * error. */
+static tirc_status report(tirc_session *session, const gpu_problem *problem) {
+    static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913"};
+    base_diagnostic *diagnostic =
+        base_report(session->diagnostics, BASE_ERROR, problem->code, BASE_NO_SPAN, "%s", problem->text);
+    if (problem->help[0])
+        base_help(session->diagnostics, diagnostic, "%s", problem->help);
+    for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; ++i)
+        if (!strcmp(problem->code, lacking[i]))
+            return TIRC_INCOMPLETE;
+    return TIRC_ERROR;
+}
+
+/* ---- code for a device ---- */
+static const char *target_of(base_arena *arena, const gpu_facts *facts) {
+    return base_arena_format(arena, "sm_%d%d%s", facts->major, facts->minor, facts->major >= 9 ? "a" : "");
+}
+
+/* The kernel's PTX as text; false after diagnostics. */
+static bool print_code(tirc_module *module, const gpu_facts *facts, const tirc_emit_options *with,
+                       base_builder *out) {
+    base_arena *arena = module->session->arena;
+    bool no_contract = with && with->no_contract;
+    const char *skip = with ? with->skip : NULL;
+    ptx_module *ptx = module->ptx;
+    if (module->ir) {
+        api_code *code = api_code_get(module, no_contract, skip);
+        ptx_build_options build = {.target = with && with->target ? with->target : target_of(arena, facts),
+                                   .contract = !no_contract};
+        ptx = code ? ptx_build(arena, code->lowered, &build) : NULL;
+        if (!ptx || !ptx_verify(ptx, true))
+            return false;
+    }
+    ptx_print_options options = {.lines = with && with->lines};
+    base_builder_start(out, arena);
+    ptx_print(ptx, &options, out);
+    return true;
+}
+
+/* ---- a run with copies ---- */
+typedef struct gpu_run {
+    api_run *run;
+    gpu_device *device;
+    uint64_t *addresses; /* per buffer */
+    void **values;       /* per argument */
+    gpu_problem problem;
+} gpu_run;
+
+static bool copy_in(gpu_run *g) {
+    vm_launch *machine = &g->run->machine;
+    for (size_t i = 0; i < machine->buffer_count; ++i) {
+        const vm_buffer *buffer = &g->run->buffers[i];
+        if (!gpu_allocate(g->device, buffer->bytes, &g->addresses[i], &g->problem) ||
+            !gpu_write(g->device, g->addresses[i], buffer->data, buffer->bytes, &g->problem))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_out(gpu_run *g) {
+    vm_launch *machine = &g->run->machine;
+    for (size_t i = 0; i < machine->buffer_count; ++i) {
+        const vm_buffer *buffer = &g->run->buffers[i];
+        if (!buffer->read_only &&
+            !gpu_read(g->device, buffer->data, g->addresses[i], buffer->bytes, &g->problem))
+            return false;
+    }
+    return true;
+}
+
+static void place_values(gpu_run *g) {
+    base_arena *arena = g->run->module->session->arena;
+    for (size_t i = 0; i < g->run->machine.argument_count; ++i) {
+        const vm_argument *argument = &g->run->arguments[i];
+        if (argument->kind == VM_ARGUMENT_BYTES) {
+            g->values[i] = (void *)(uintptr_t)argument->bytes;
+        } else {
+            uint64_t address = g->addresses[argument->buffer] + argument->byte_offset;
+            g->values[i] = base_arena_copy(arena, &address, sizeof address);
+        }
+    }
+}
+
+static int order(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static bool time_launches(gpu_run *g, gpu_code *code, const gpu_launch *launch, tirc_statistics *numbers) {
+    const tirc_launch *asked = g->run->launch;
+    if (!asked->repeat)
+        return true;
+    float *times = BASE_NEW_ARRAY(g->run->module->session->arena, float, asked->repeat);
+    if (!gpu_time(code, launch, asked->warm_up, asked->repeat, times, &g->problem))
+        return false;
+    qsort(times, asked->repeat, sizeof *times, order);
+    numbers->launches = asked->repeat;
+    numbers->seconds = 1e-3 * (double)times[asked->repeat / 2];
+    numbers->seconds_least = 1e-3 * (double)times[0];
+    numbers->seconds_most = 1e-3 * (double)times[asked->repeat - 1];
+    return true;
+}
+
+static gpu_launch launch_of(const vm_launch *machine, void *const *values) {
+    gpu_launch launch = {.dynamic_shared_bytes = machine->dynamic_shared_bytes, .parameters = values};
+    for (int i = 0; i < 3; ++i) {
+        launch.grid[i] = machine->grid[i];
+        launch.block[i] = machine->block[i];
+        launch.cluster[i] = machine->cluster[i];
+    }
+    return launch;
+}
+
+static bool run_on(gpu_run *g, const base_builder *ptx, tirc_statistics *numbers) {
+    gpu_code *code = gpu_load(g->device, ptx->data, ptx->size, api_machine_kernel(g->run), &g->problem);
+    if (!code || !copy_in(g))
+        return false;
+    place_values(g);
+    gpu_launch launch = launch_of(&g->run->machine, g->values);
+    if (!gpu_start(code, &launch, &g->problem) || !gpu_wait(g->device, NULL, &g->problem) || !copy_out(g))
+        return false;
+    const gpu_code_facts *facts = gpu_code_describe(code);
+    numbers->gpu_registers = (uint32_t)facts->registers;
+    numbers->static_shared_bytes = facts->shared_bytes;
+    numbers->local_bytes = facts->local_bytes;
+    numbers->dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    numbers->ctas = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
+    return time_launches(g, code, &launch, numbers);
+}
+
+static gpu_device *session_gpu(tirc_session *session, uint32_t index, gpu_problem *problem) {
+    for (api_gpu *held = session->gpus; held; held = held->next)
+        if (held->index == index)
+            return held->device;
+    gpu_device *device = gpu_open(session->arena, (int)index, problem);
+    if (!device)
+        return NULL;
+    api_gpu *held = BASE_NEW(session->arena, api_gpu);
+    *held = (api_gpu){index, device, session->gpus};
+    session->gpus = held;
+    return device;
+}
+
+void api_gpu_run(api_run *run) {
+    base_arena *arena = run->module->session->arena;
+    gpu_run g = {.run = run};
+    g.device = session_gpu(run->module->session, run->launch->gpu_index, &g.problem);
+    if (!g.device) {
+        run->status = report(run->module->session, &g.problem);
+        return;
+    }
+    g.addresses = BASE_NEW_ARRAY(arena, uint64_t, run->machine.buffer_count + 1);
+    g.values = BASE_NEW_ARRAY(arena, void *, run->machine.argument_count + 1);
+    tirc_emit_options options = {.no_contract = run->launch->no_contract, .skip = run->launch->skip};
+    tirc_statistics numbers = {0};
+    base_builder ptx;
+    run->status = TIRC_ERROR;
+    if (print_code(run->module, gpu_describe(g.device), &options, &ptx)) {
+        if (run_on(&g, &ptx, &numbers)) {
+            api_unpack_storage(run);
+            run->report = BASE_NEW(arena, tirc_report);
+            run->report->statistics = numbers;
+            run->report->statistics.gpu =
+                base_arena_string(arena, gpu_describe(g.device)->name, strlen(gpu_describe(g.device)->name));
+            run->status = TIRC_OK;
+        } else {
+            run->status = report(run->module->session, &g.problem);
+        }
+    }
+    for (size_t i = 0; i < run->machine.buffer_count; ++i)
+        gpu_free(g.device, g.addresses[i]);
+}
+
+/* ---- handles ---- */
+tirc_status tirc_gpu_count(tirc_session *session, int32_t *count) {
+    gpu_problem problem;
+    int devices = 0;
+    if (!session || !count)
+        return TIRC_USAGE;
+    bool good = gpu_count(&devices, &problem);
+    *count = devices;
+    return good ? TIRC_OK : report(session, &problem);
+}
+
+typedef struct gpu_call {
+    tirc_session *session;
+    tirc_gpu *gpu;
+    tirc_gpu_kernel *kernel;
+    tirc_module *module;
+    const char *name;
+    const tirc_emit_options *options;
+    const tirc_argument *arguments;
+    size_t count;
+    uint32_t index;
+    void *stream;
+    tirc_status status;
+} gpu_call;
+
+static void open_body(void *argument) {
+    gpu_call *call = argument;
+    gpu_problem problem;
+    gpu_device *device = gpu_open(call->session->arena, (int)call->index, &problem);
+    if (!device) {
+        call->status = report(call->session, &problem);
+        return;
+    }
+    call->gpu = BASE_NEW(call->session->arena, tirc_gpu);
+    *call->gpu = (tirc_gpu){call->session, device};
+    call->status = TIRC_OK;
+}
+
+tirc_status tirc_gpu_open(tirc_session *session, uint32_t index, tirc_gpu **gpu) {
+    if (!session || !gpu)
+        return TIRC_USAGE;
+    gpu_call call = {.session = session, .index = index};
+    tirc_status status = api_protect(session->heap, open_body, &call, &call.status);
+    *gpu = call.gpu;
+    return status;
+}
+
+void tirc_gpu_close(tirc_gpu *gpu) {
+    if (gpu && gpu->device)
+        gpu_close(gpu->device);
+    if (gpu)
+        gpu->device = NULL;
+}
+
+void tirc_gpu_describe(const tirc_gpu *gpu, tirc_gpu_facts *facts) {
+    if (!facts)
+        return;
+    *facts = (tirc_gpu_facts){0};
+    if (!gpu || !gpu->device)
+        return;
+    const gpu_facts *from = gpu_describe(gpu->device);
+    *facts = (tirc_gpu_facts){.name = from->name,
+                              .major = from->major,
+                              .minor = from->minor,
+                              .multiprocessors = from->multiprocessors,
+                              .driver_version = from->driver_version,
+                              .memory_bytes = from->memory_bytes,
+                              .shared_default = from->shared_default,
+                              .shared_opt_in = from->shared_opt_in};
+}
+
+static void load_body(void *argument) {
+    gpu_call *call = argument;
+    tirc_session *session = call->gpu->session;
+    size_t first = base_diagnostics_count(session->diagnostics), index;
+    base_builder ptx;
+    call->status = TIRC_ERROR;
+    if (!api_find_kernel(call->module, call->name, &index))
+        return;
+    if (!print_code(call->module, gpu_describe(call->gpu->device), call->options, &ptx)) {
+        tirc_status status = api_status_since(session, first);
+        call->status = status == TIRC_OK ? TIRC_BUG : status;
+        return;
+    }
+    gpu_problem problem;
+    api_run names = {.module = call->module, .kernel = index};
+    api_code *code = call->module->ir
+                         ? api_code_get(call->module, call->options && call->options->no_contract,
+                                        call->options ? call->options->skip : NULL)
+                         : NULL;
+    if (code)
+        names.plan = code->lowered->plans.items[index];
+    gpu_code *loaded = gpu_load(call->gpu->device, ptx.data, ptx.size, api_machine_kernel(&names), &problem);
+    if (!loaded) {
+        call->status = report(session, &problem);
+        return;
+    }
+    call->kernel = BASE_NEW(session->arena, tirc_gpu_kernel);
+    *call->kernel = (tirc_gpu_kernel){call->gpu, call->module, index, loaded};
+    call->status = TIRC_OK;
+}
+
+tirc_status tirc_gpu_load(tirc_gpu *gpu, tirc_module *module, const char *kernel,
+                          const tirc_emit_options *options, tirc_gpu_kernel **out) {
+    if (!gpu || !gpu->device || !module || !out || module->session != gpu->session ||
+        (options && options->size != sizeof *options))
+        return TIRC_USAGE;
+    gpu_call call = {.gpu = gpu, .module = module, .name = kernel, .options = options};
+    tirc_status status = api_protect(gpu->session->heap, load_body, &call, &call.status);
+    *out = call.kernel;
+    return status;
+}
+
+tirc_status tirc_gpu_allocate(tirc_gpu *gpu, uint64_t bytes, uint64_t *address) {
+    gpu_problem problem;
+    if (!gpu || !gpu->device || !address)
+        return TIRC_USAGE;
+    return gpu_allocate(gpu->device, bytes, address, &problem) ? TIRC_OK : report(gpu->session, &problem);
+}
+
+void tirc_gpu_free(tirc_gpu *gpu, uint64_t address) {
+    if (gpu && gpu->device)
+        gpu_free(gpu->device, address);
+}
+
+tirc_status tirc_gpu_write(tirc_gpu *gpu, uint64_t address, const void *from, uint64_t bytes) {
+    gpu_problem problem;
+    if (!gpu || !gpu->device || (bytes && !from))
+        return TIRC_USAGE;
+    return gpu_write(gpu->device, address, from, bytes, &problem) ? TIRC_OK : report(gpu->session, &problem);
+}
+
+tirc_status tirc_gpu_read(tirc_gpu *gpu, void *to, uint64_t address, uint64_t bytes) {
+    gpu_problem problem;
+    if (!gpu || !gpu->device || (bytes && !to))
+        return TIRC_USAGE;
+    return gpu_read(gpu->device, to, address, bytes, &problem) ? TIRC_OK : report(gpu->session, &problem);
+}
+
+tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch) {
+    gpu_problem problem;
+    if (!kernel || !kernel->gpu->device || !launch || launch->size != sizeof *launch)
+        return TIRC_USAGE;
+    gpu_launch with = {.dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                       .parameters = launch->parameters,
+                       .stream = launch->stream,
+                       .cooperative = launch->cooperative,
+                       .programmatic = launch->programmatic,
+                       .non_portable_cluster = launch->non_portable_cluster,
+                       .has_priority = launch->has_priority,
+                       .priority = launch->priority,
+                       .carveout = launch->carveout};
+    for (int i = 0; i < 3; ++i) {
+        with.grid[i] = launch->grid[i];
+        with.block[i] = launch->block[i];
+        with.cluster[i] = launch->cluster[i];
+    }
+    return gpu_start(kernel->code, &with, &problem) ? TIRC_OK : report(kernel->gpu->session, &problem);
+}
+
+tirc_status tirc_gpu_wait(tirc_gpu *gpu, void *stream) {
+    gpu_problem problem;
+    if (!gpu || !gpu->device)
+        return TIRC_USAGE;
+    return gpu_wait(gpu->device, stream, &problem) ? TIRC_OK : report(gpu->session, &problem);
+}
+
+/* Tensors lie on the device: their addresses are passed on, and layouts are taken as they are. */
+static void call_body(void *argument) {
+    gpu_call *call = argument;
+    tirc_session *session = call->kernel->gpu->session;
+    size_t first = base_diagnostics_count(session->diagnostics);
+    tirc_launch launch = {.size = sizeof launch, .arguments = call->arguments, .argument_count = call->count};
+    api_run run = {.module = call->kernel->module, .launch = &launch, .kernel = call->kernel->kernel};
+    run.device_data = true;
+    call->status = TIRC_ERROR;
+    run.code = api_code_get(run.module, false, NULL);
+    if (run.code && run.code->lowered)
+        run.plan = run.code->lowered->plans.items[run.kernel];
+    if (!run.code || !api_bind_names(&run) || !(run.plan ? api_bind_script(&run) : api_bind_ptx(&run)) ||
+        !api_bind_launch(&run)) {
+        tirc_status status = api_status_since(session, first);
+        call->status = status == TIRC_OK ? TIRC_BUG : status;
+        return;
+    }
+    gpu_run g = {.run = &run, .device = call->kernel->gpu->device};
+    g.addresses = BASE_NEW_ARRAY(session->arena, uint64_t, run.machine.buffer_count + 1);
+    g.values = BASE_NEW_ARRAY(session->arena, void *, run.machine.argument_count + 1);
+    for (size_t i = 0; i < run.machine.buffer_count; ++i)
+        g.addresses[i] = (uint64_t)(uintptr_t)run.buffers[i].data;
+    place_values(&g);
+    gpu_launch with = launch_of(&run.machine, g.values);
+    with.stream = call->stream;
+    call->status = gpu_start(call->kernel->code, &with, &g.problem) ? TIRC_OK : report(session, &g.problem);
+}
+
+tirc_status tirc_gpu_call(tirc_gpu_kernel *kernel, const tirc_argument *arguments, size_t count,
+                          void *stream) {
+    if (!kernel || !kernel->gpu->device || (count && !arguments))
+        return TIRC_USAGE;
+    gpu_call call = {.kernel = kernel, .arguments = arguments, .count = count, .stream = stream};
+    return api_protect(kernel->gpu->session->heap, call_body, &call, &call.status);
+}

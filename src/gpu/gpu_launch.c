@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Launches: what the device takes, the opt-in for much shared memory, attributes, and timing by events. */
+#include "gpu/gpu_driver.h"
+
+/* The opt-in is an attribute of the function that only grows: a smaller launch after a larger one needs no
+ * call, and two callers do not undo each other. */
+static bool allow_shared(gpu_code *code, uint64_t bytes, gpu_problem *problem) {
+    const gpu_device *device = code->device;
+    if (bytes <= code->dynamic_shared_limit)
+        return true;
+    uint64_t limit = device->facts.shared_opt_in;
+    if (bytes + code->facts.shared_bytes > limit) {
+        problem_set(problem, "T0916",
+                    "kernel `%s` needs %llu bytes of dynamic and %llu of static shared memory; %s gives a "
+                    "CTA at most "
+                    "%llu",
+                    code->name, (unsigned long long)bytes, (unsigned long long)code->facts.shared_bytes,
+                    device->facts.name, (unsigned long long)limit);
+        problem_help(problem, "%llu bytes too many; `tirc build --emit plan` lists the allocations",
+                     (unsigned long long)(bytes + code->facts.shared_bytes - limit));
+        return false;
+    }
+    int result = device->driver.function_set(code->function, FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes);
+    if (result != DRIVER_SUCCESS)
+        return problem_driver(problem, &device->driver, "T0916", "opt-in for shared memory", result);
+    code->dynamic_shared_limit = bytes;
+    return true;
+}
+
+static bool check_shape(const gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
+    static const uint64_t grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
+    uint64_t threads = 1, cluster = 1;
+    for (int i = 0; i < 3; ++i) {
+        uint32_t size = launch->cluster[0] ? launch->cluster[i] : 1;
+        if (launch->grid[i] == 0 || launch->grid[i] > grid_limit[i]) {
+            problem_set(problem, "T0917", "grid.%c is %u; it must be 1 to %llu", "xyz"[i], launch -> grid[i],
+                        (unsigned long long)grid_limit[i]);
+            return false;
+        }
+        if (launch->block[i] == 0 || launch->block[i] > block_limit[i]) {
+            problem_set(problem, "T0917", "block.%c is %u; it must be 1 to %llu", "xyz"[i],
+                        launch -> block[i], (unsigned long long)block_limit[i]);
+            return false;
+        }
+        if (size == 0 || launch->grid[i] % size) {
+            problem_set(problem, "T0917", "grid.%c is %u, no multiple of cluster.%c, %u", "xyz"[i],
+                        launch -> grid[i], "xyz"[i], size);
+            return false;
+        }
+        threads *= launch->block[i];
+        cluster *= size;
+    }
+    uint64_t most = code->facts.max_threads > 0 ? (uint64_t)code->facts.max_threads : 1024;
+    if (threads > most) {
+        problem_set(problem, "T0917",
+                    "a block of %llu threads; kernel `%s` with its %d registers takes at most %llu",
+                    (unsigned long long)threads, code->name, code->facts.registers, (unsigned long long)most);
+        return false;
+    }
+    if (cluster > (launch->non_portable_cluster ? 16u : 8u)) {
+        problem_set(problem, "T0917", "a cluster of %llu CTAs; %s", (unsigned long long)cluster,
+                    launch->non_portable_cluster ? "at most 16 are possible"
+                                                 : "more than 8 need the non-portable cluster size allowed");
+        return false;
+    }
+    if (cluster > 1 && code->device->facts.major < 9) {
+        problem_set(problem, "T0917", "clusters need compute capability 9.0; %s has %d.%d",
+                    code->device->facts.name, code->device->facts.major, code->device->facts.minor);
+        return false;
+    }
+    return true;
+}
+
+static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[4]) {
+    uint32_t count = 0;
+    if (launch->cluster[0]) {
+        out[count] = (driver_attribute){.id = LAUNCH_CLUSTER};
+        for (int i = 0; i < 3; ++i)
+            out[count].value.dimensions[i] = launch->cluster[i];
+        ++count;
+    }
+    if (launch->cooperative)
+        out[count++] = (driver_attribute){.id = LAUNCH_COOPERATIVE, .value.number = 1};
+    if (launch->programmatic)
+        out[count++] = (driver_attribute){.id = LAUNCH_PROGRAMMATIC, .value.number = 1};
+    if (launch->has_priority)
+        out[count++] = (driver_attribute){.id = LAUNCH_PRIORITY, .value.number = launch->priority};
+    return count;
+}
+
+static bool prepare(gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
+    const gpu_driver *driver = &code->device->driver;
+    if (!check_shape(code, launch, problem) || !allow_shared(code, launch->dynamic_shared_bytes, problem))
+        return false;
+    if (launch->non_portable_cluster && !code->non_portable_set) {
+        int result = driver->function_set(code->function, FUNCTION_NON_PORTABLE_CLUSTER, 1);
+        if (result != DRIVER_SUCCESS)
+            return problem_driver(problem, driver, "T0917", "non-portable cluster size", result);
+        code->non_portable_set = true;
+    }
+    if (launch->carveout) {
+        int result = driver->function_set(code->function, FUNCTION_CARVEOUT, launch->carveout);
+        if (result != DRIVER_SUCCESS)
+            return problem_driver(problem, driver, "T0917", "preferred shared memory carve-out", result);
+    }
+    return true;
+}
+
+static int fire(const gpu_code *code, const gpu_launch *launch) {
+    driver_attribute attributes[4];
+    driver_config config = {.shared_bytes = (uint32_t)launch->dynamic_shared_bytes,
+                            .stream = launch->stream,
+                            .attributes = attributes,
+                            .attribute_count = fill_attributes(launch, attributes)};
+    for (int i = 0; i < 3; ++i) {
+        config.grid[i] = launch->grid[i];
+        config.block[i] = launch->block[i];
+    }
+    return code->device->driver.launch(&config, code->function, (void **)(uintptr_t)launch->parameters, NULL);
+}
+
+bool gpu_start(gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
+    if (!prepare(code, launch, problem))
+        return false;
+    int result = fire(code, launch);
+    if (result == DRIVER_SUCCESS)
+        return true;
+    problem_driver(problem, &code->device->driver, "T0918", "the launch was refused", result);
+    if (result == DRIVER_COOPERATIVE_TOO_LARGE)
+        problem_help(problem, "all CTAs of a cooperative launch must fit on the device at once");
+    return false;
+}
+
+bool gpu_wait(gpu_device *device, void *stream, gpu_problem *problem) {
+    int result = device->driver.stream_wait(stream);
+    return result == DRIVER_SUCCESS ||
+           problem_driver(problem, &device->driver, "T0918", "the kernel failed on the device", result);
+}
+
+bool gpu_time(gpu_code *code, const gpu_launch *launch, unsigned warm_up, unsigned count, float *milliseconds,
+              gpu_problem *problem) {
+    gpu_device *device = code->device;
+    const gpu_driver *driver = &device->driver;
+    void *events[2] = {NULL, NULL};
+    if (!prepare(code, launch, problem))
+        return false;
+    int result = driver->event_create(&events[0], 0);
+    if (result == DRIVER_SUCCESS)
+        result = driver->event_create(&events[1], 0);
+    for (unsigned i = 0; i < warm_up && result == DRIVER_SUCCESS; ++i)
+        result = fire(code, launch);
+    for (unsigned i = 0; i < count && result == DRIVER_SUCCESS; ++i) {
+        result = driver->event_record(events[0], launch->stream);
+        if (result == DRIVER_SUCCESS)
+            result = fire(code, launch);
+        if (result == DRIVER_SUCCESS)
+            result = driver->event_record(events[1], launch->stream);
+        if (result == DRIVER_SUCCESS)
+            result = driver->event_wait(events[1]);
+        if (result == DRIVER_SUCCESS)
+            result = driver->event_time(&milliseconds[i], events[0], events[1]);
+    }
+    for (int i = 0; i < 2; ++i)
+        if (events[i])
+            driver->event_destroy(events[i]);
+    return result == DRIVER_SUCCESS ||
+           problem_driver(problem, driver, "T0918", "the timed launches failed", result);
+}

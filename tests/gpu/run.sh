@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `--on cuda` and the library's GPU calls, against a driver whose device is the CPU machine (driver.c): what is sent to a
+# driver, what comes back, and every refusal. Real devices are the matter of `make check-gpu`. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+build=${TIRC_BUILD:-build/test}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+number=0 bad=0
+say() { # status, words
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        head -n 12 "$work/log" | sed 's/^/# /'
+        bad=1
+    fi
+}
+case $build in
+*asan*) sanitize="-fsanitize=address,undefined" preload="" ;;
+*tsan*) sanitize="-fsanitize=thread" ;;
+*) sanitize="" ;;
+esac
+cc=${CC:-gcc}
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -Wall -Wextra -Iinclude -o "$work/libcuda.so" tests/gpu/driver.c "$build/libtirc.a" -Wl,--exclude-libs,ALL -lm -ldl -pthread >"$work/log" 2>&1
+say $? "the driver of the tests is built"
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -D_GNU_SOURCE -Wall -Wextra -Iinclude -o "$work/calls" tests/gpu/calls.c "$build/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1
+say $? "the test program is built"
+tirc=$build/tirc
+export FAKE_TRACE="$work/trace"
+
+TIRC_LIBCUDA="$work/absent.so" "$tirc" run examples/scale.py --on cuda --arg A=ones --out B="$work/b.npy" >"$work/log" 2>&1
+[ $? -eq 3 ] && grep -q 'no CUDA driver.*T0910' "$work/log" && [ "$(grep -c error "$work/log")" -eq 1 ] && [ ! -e "$work/b.npy" ]
+say $? "without a driver: one line, exit status 3, nothing written"
+TIRC_LIBCUDA="$work/absent.so" "$tirc" info >"$work/log" 2>&1 && grep -q '^gpu  *none: there is no CUDA driver' "$work/log"
+say $? "info without a driver"
+echo 'int cuDriverGetVersion(int *v); int cuDriverGetVersion(int *v) { *v = 11020; return 0; }' >"$work/old.c"
+$cc -shared -fPIC -o "$work/old.so" "$work/old.c"
+TIRC_LIBCUDA="$work/old.so" "$tirc" run examples/scale.py --on cuda --arg A=ones --arg B=zeros >"$work/log" 2>&1
+[ $? -eq 3 ] && grep -q 'too old: it has no .*CUDA 11.2.*T0911' "$work/log"
+say $? "an old driver"
+
+export TIRC_LIBCUDA="$work/libcuda.so"
+FAKE_DEVICES=0 "$tirc" run examples/scale.py --on cuda --arg A=ones --arg B=zeros >"$work/log" 2>&1
+[ $? -eq 3 ] && grep -q 'no CUDA device here.*T0910' "$work/log"
+say $? "a driver without a device"
+FAKE_DEVICES=2 "$tirc" info >"$work/log" 2>&1 && grep -q '^gpu 0 .*Machine 0, capability 9.0, 132 SMs, 1 GiB, 227 KiB' "$work/log" && grep -q '^gpu 1 ' "$work/log"
+say $? "info lists devices"
+run() { "$tirc" run "$@" >"$work/out" 2>"$work/log"; }
+
+for case in "scale.py --arg A=randn:3|B" "rmsnorm.py -D ROWS=16 -D COLS=256 --arg X=randn:1 --arg W=randn:2|Y" \
+    "transpose.py -D M=100 -D N=77 --arg A=randn:4|B" "softmax.py -D ROWS=8 -D COLS=128 --arg X=randn:5|Y" "gemm.py -D M=64 -D N=64 -D K=64 --arg A=randn:6 --arg B=randn:7|C" \
+    "histogram.py -D N=4096 --arg X=randint:0:256:3|H"; do
+    words=${case%|*} name=${case##*|}
+    # shellcheck disable=SC2086
+    run examples/$words --out "$name=$work/cpu.npy" && run examples/$words --on cuda --out "$name=$work/gpu.npy" && cmp -s "$work/cpu.npy" "$work/gpu.npy"
+    say $? "${words%% *} on the driver's device equals the machine"
+done
+run examples/scale.py --on cuda --arg A=randn:1 --arg B=zeros --repeat 5 --warmup 2 && grep -q 'Machine 0: .* median of 5 launches 250.000 us (250.000 to 250.000)' "$work/log" &&
+    [ "$(tail -n 8 "$work/trace" | grep -c launch)" -ge 6 ]
+say $? "--repeat prints the median of event times"
+run examples/scale.py --repeat 5 --arg A=randn:1 --arg B=zeros
+[ $? -eq 2 ] && grep -q 'go with --on cuda' "$work/log"
+say $? "--repeat without --on cuda is a usage error"
+
+"$tirc" build examples/scale.py --emit ptx -arch sm_100a -o "$work/hundred.ptx" 2>"$work/log"
+run "$work/hundred.ptx" --on cuda --grid 1 --block 32 --arg 0=zeros@float32:1024 --arg 1=zeros@float32:1024
+[ $? -eq 3 ] && grep -q 'for sm_100a.*Machine 0.*9.0.*T0912' "$work/log" && grep -q 'Blackwell' "$work/log"
+say $? "sm_100a code on an sm_90 device names both"
+"$tirc" build examples/scale.py --emit ptx -o "$work/ninety.ptx" 2>"$work/log"
+FAKE_CAPABILITY=100 run "$work/ninety.ptx" --on cuda --grid 1 --block 32 --arg 0=zeros@float32:1024 --arg 1=zeros@float32:1024
+[ $? -eq 3 ] && grep -q 'T0912' "$work/log"
+say $? "sm_90a code on an sm_100 device"
+FAKE_CAPABILITY=100 run examples/scale.py --on cuda --arg A=randn:3 --out "B=$work/gpu.npy" && run examples/scale.py --arg A=randn:3 --out "B=$work/cpu.npy" && cmp -s "$work/cpu.npy" "$work/gpu.npy"
+say $? "scripts are compiled for the device that is there"
+FAKE_DRIVER=11040 run "$work/ninety.ptx" --on cuda --grid 1 --block 32 --arg 0=zeros@float32:1024 --arg 1=zeros@float32:1024
+[ $? -eq 3 ] && grep -q 'PTX 7.4.*T0913' "$work/log"
+say $? "PTX newer than the driver"
+
+TIRC_LIBCUDA="$work/libcuda.so" "$work/calls" >"$work/tap" 2>"$work/log"
+say $? "calls of the library: $(grep -c '^ok' "$work/tap") checks"
+grep '^not ok' "$work/tap" | sed 's/^/# /'
+[ "$(grep -c 'attribute 8' "$work/trace")" -eq 1 ] && [ "$(grep -c '^attribute 8100000' "$work/trace")" -eq 1 ]
+say $? "the opt-in for shared memory is asked for once and never lowered"
+echo "1..$number"
+exit $bad
