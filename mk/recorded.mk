@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# The conformance set: recorded on a GPU by `record` (driver only), replayed on the machine by `replay`.
+CASE_SOURCES := $(wildcard tests/recorded/cases*.c)
+$(BUILD)/tool/record: tests/recorded/record.c $(CASE_SOURCES) tests/recorded/cases.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -ldl
+unit: $(BUILD)/tool/record
