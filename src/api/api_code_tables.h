@@ -9,4 +9,5 @@
 #include "ptx/ptx_build_codes.def"
 #include "vm/vm_codes.def"
 #include "check/check_codes.def"
+#include "check/check_tmem_codes.def"
 #include "api/api_codes.def"

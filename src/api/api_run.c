@@ -103,7 +103,10 @@ static void copy_options(api_run *run, print_bridge *bridge) {
 static tirc_status status_of(const vm_result *result) {
     switch (result->status) {
     case VM_COMPLETE:
-        return result->finding_count ? TIRC_FINDINGS : TIRC_OK;
+        for (size_t i = 0; i < result->finding_count; i++)
+            if (!vm_finding_is_note(result->findings[i].kind))
+                return TIRC_FINDINGS;
+        return result->findings_dropped ? TIRC_FINDINGS : TIRC_OK;
     case VM_FAULTED:
     case VM_DEADLOCK:
         return TIRC_FINDINGS;

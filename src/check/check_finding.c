@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *code;
-    base_severity severity;
-} kinds[VM_FIND_KIND_COUNT] = {
+static const check_kind kinds[VM_FIND_KIND_COUNT] = {
     [VM_FIND_BAD_LAUNCH] = {"T0701", BASE_ERROR},
     [VM_FIND_OUT_OF_BOUNDS] = {"T0702", BASE_ERROR},
     [VM_FIND_MISALIGNED] = {"T0703", BASE_ERROR},
@@ -39,8 +36,16 @@ static const struct {
     [VM_FIND_IN_FLIGHT] = {"T0774", BASE_ERROR},
 };
 
+static const check_kind *kind_of(vm_finding_kind kind) {
+    static const check_kind unknown = {"T0799", BASE_ERROR};
+    const check_kind *own = check_kind_tmem(kind);
+    if (own != NULL)
+        return own;
+    return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? &kinds[kind] : &unknown;
+}
+
 const char *check_finding_code(vm_finding_kind kind) {
-    return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? kinds[kind].code : "T0799";
+    return kind_of(kind)->code;
 }
 
 static const char *space_name(ptx_space space) {
@@ -191,7 +196,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         base_builder_format(out, "indirect call to 0x%" PRIx64 ", which is not a function", finding->address);
         break;
     default: /* the subjects with files of their own */
-        check_words_async(finding, out, help);
+        if (!check_words_tmem(finding, out, help))
+            check_words_async(finding, out, help);
     }
 }
 
@@ -224,10 +230,12 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
     finding_words(finding, &words, &help);
     base_span span = finding->instruction ? finding->instruction->span : BASE_NO_SPAN;
     base_diagnostic *diagnostic =
-        base_report(list, kinds[finding->kind].severity, check_finding_code(finding->kind), span, "%s",
+        base_report(list, kind_of(finding->kind)->severity, check_finding_code(finding->kind), span, "%s",
                     words.data ? words.data : "");
     if (help)
         base_help(list, diagnostic, "%s", help);
+    if (finding->other)
+        base_note(list, diagnostic, finding->other->span, "%s", check_other_tmem(finding));
     if (finding->kind == VM_FIND_DEADLOCK)
         text_lines(list, diagnostic, finding->text);
     if (finding->instruction) {

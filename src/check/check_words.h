@@ -5,5 +5,14 @@
 #define TIRC_CHECK_CHECK_WORDS_H
 #include "check/check.h"
 
+typedef struct check_kind {
+    const char *code;
+    base_severity severity;
+} check_kind;
+
+/* check_tmem.c: tensor memory; NULL: of another subject */
+const check_kind *check_kind_tmem(vm_finding_kind kind);
+bool check_words_tmem(const vm_finding *finding, base_builder *out, const char **help);
+const char *check_other_tmem(const vm_finding *finding); /* what stands at finding->other */
 bool check_words_async(const vm_finding *finding, base_builder *out, const char **help);
 #endif

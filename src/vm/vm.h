@@ -86,14 +86,19 @@ typedef struct vm_launch {
     uint32_t threads; /* workers; 0: one per core */
     vm_schedule schedule;
     uint64_t seed;
-    vm_numerics numerics;   /* of the matrix instructions; VM_NUMERICS_HW: as the target of the module */
-    uint32_t late_classes;  /* LATE: bit per vm_async_class that is late, the others are early; 0: all */
-    uint32_t sms;           /* SMs of the machine, for kernels whose placement shows; 0: 148 */
-    uint32_t ctas_per_sm;   /* CTAs that live on an SM at a time, at most; 0: as many as fit */
-    uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
-    uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
-    uint32_t finding_limit; /* kept findings; 0: 100 */
-    const char *level;      /* "x86-64", "x86-64-v3", "x86-64-v4"; NULL: best, or $TIRC_VM_LEVEL */
+    vm_numerics numerics;    /* of the matrix instructions; VM_NUMERICS_HW: as the target of the module */
+    uint32_t late_classes;   /* LATE: bit per vm_async_class that is late, the others are early; 0: all */
+    uint32_t sms;            /* SMs of the machine, for kernels whose placement shows; 0: 148 */
+    uint32_t ctas_per_sm;    /* CTAs that live on an SM at a time, at most; 0: as many as fit */
+    uint32_t tmem_base;      /* first column that alloc tries, a multiple of 32 */
+    uint64_t tmem_random;    /* seed: alloc chooses among the free places; 0: the first from tmem_base on */
+    bool tmem_lanes_release; /* ld and st: an address of lane 0 means the warp's own lanes, as released
+                                hardware has it */
+    bool tmem_unpack_preserves; /* st with .unpack::16b keeps the upper halves of cells; else they become 0 */
+    uint64_t step_limit;        /* warp instructions of the whole grid; 0: none */
+    uint64_t memory_limit;      /* bytes for the machine's own state; 0: 8 GiB */
+    uint32_t finding_limit;     /* kept findings; 0: 100 */
+    const char *level;          /* "x86-64", "x86-64-v3", "x86-64-v4"; NULL: best, or $TIRC_VM_LEVEL */
     void (*print)(void *user, const char *text, size_t size); /* printf output, in CTA order; NULL: dropped */
     void *print_user;
     /* Called now and then from the calling thread; return false to stop the run (status VM_STOPPED). May be
@@ -113,6 +118,44 @@ typedef enum vm_status {
     VM_BAD_LAUNCH /* a finding says what was wrong */
 } vm_status;
 
+/* Tensor memory. What the fields say, where it is not an access to [address, address + size) columns:
+ * - FREE_ADDRESS: required: vm_tmem_free_result; GROWS, CAPACITY: required: columns before; GROUP: size here,
+ * required elsewhere; LANES: address here, required elsewhere; PARTIAL: size lanes of required, address those
+ * alive;
+ * - WINDOW: size the lane given, required the first of the warp; UNWRITTEN: size 2: the upper half of the
+ * cell;
+ * - IN_FLIGHT: columns that required (vm_tmem_kind) works on; FENCE_BEFORE: required: the warp that lacks it.
+ */
+/* clang-format off */
+#define VM_TMEM_FINDINGS(X) \
+    X(UNALLOCATED, "tmem-unallocated") \
+    X(RANGE, "tmem-range") \
+    X(FREE_ADDRESS, "tmem-free-address") \
+    X(FREE_SIZE, "tmem-free-size") \
+    X(FREED_TWICE, "tmem-freed-twice") \
+    X(LEAK, "tmem-leak") \
+    X(RELINQUISHED, "tmem-relinquished") \
+    X(COLUMNS, "tmem-columns") \
+    X(GROWS, "tmem-grows") \
+    X(GROUP, "tmem-group") \
+    X(PEER, "tmem-peer") \
+    X(LANES, "tmem-lanes") \
+    X(PAIR_DIFFERS, "tmem-pair-differs") \
+    X(PARTIAL, "tmem-partial") \
+    X(SLOT, "tmem-slot") \
+    X(WINDOW, "tmem-window") \
+    X(LANE_START, "tmem-lane-start") \
+    X(UNWRITTEN, "tmem-unwritten") \
+    X(IN_FLIGHT, "tmem-in-flight") \
+    X(USE_BEFORE_WAIT, "tmem-use-before-wait") \
+    X(WRONG_WAIT, "tmem-wrong-wait") \
+    X(OVERWRITE, "tmem-overwrite") \
+    X(FENCE_AFTER, "tmem-fence-after") \
+    X(FENCE_BEFORE, "tmem-fence-before") \
+    X(UNPUBLISHED, "tmem-unpublished") \
+    X(PAIR_ORDER, "tmem-pair-order") \
+    X(CAPACITY, "tmem-capacity")
+/* clang-format on */
 typedef enum vm_finding_kind {
     VM_FIND_BAD_LAUNCH,
     VM_FIND_OUT_OF_BOUNDS, /* address in no allocation of the space */
@@ -141,8 +184,14 @@ typedef enum vm_finding_kind {
     VM_FIND_MBARRIER_NO_COMPLETE,   /* .noComplete completed the phase */
     VM_FIND_IN_FLIGHT, /* access to what an asynchronous operation still reads or writes; text: which one */
     VM_FIND_BAD_CALL,  /* indirect call to something that is not a function */
-    VM_FIND_KIND_COUNT
+#define X(name, text) VM_FIND_TMEM_##name,
+    VM_TMEM_FINDINGS(X)
+#undef X
+        VM_FIND_KIND_COUNT,
+    VM_FIND_TMEM_FIRST = VM_FIND_TMEM_UNALLOCATED
 } vm_finding_kind;
+/* Of note grade: does not make a run fail. */
+bool vm_finding_is_note(vm_finding_kind kind);
 const char *vm_finding_kind_name(vm_finding_kind kind);
 /* The level this processor would use: "x86-64-v4", "x86-64-v3", "x86-64" or "generic"; $TIRC_VM_LEVEL lowers
  * it. */
@@ -159,6 +208,8 @@ typedef struct vm_finding {
     ptx_space space;
     uint64_t address, size, required; /* access; required alignment or limit */
     bool is_store;
+    bool after_free; /* TMEM_UNALLOCATED: was allocated before; TMEM_PEER: was there and has ended */
+    const ptx_instruction *other; /* a second place: of the alloc, of the operation on its way; NULL: none */
     /* the allocation nearest below the address, when there is one */
     const char *allocation;
     uint64_t allocation_begin, allocation_bytes;

@@ -94,6 +94,7 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     uint32_t pc = current->pc;
     if (current->state == VM_SPLIT_RELEASED) {
         current->state = VM_SPLIT_READY;
+        warp->syncs++;
         if (BARRIER_KIND(op->imm) == KIND_REDUCE)
             write_result(warp, op, mask, current->result);
         return VM_GO;

@@ -256,7 +256,8 @@ uint32_t vm_decode_extend(vm_decoder *d, uint32_t ref, ptx_type type) {
 /* ---- one instruction ---- */
 static bool dispatch(vm_decoder *d) {
     return vm_decode_move(d) || vm_decode_memory(d) || vm_decode_integer(d) || vm_decode_floating(d) ||
-           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_control(d);
+           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_tmem(d) ||
+           vm_decode_control(d);
 }
 
 /* Operations that may wait, leave or call: under a guard they are branched around, so that lanes really part.
@@ -276,6 +277,13 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_ELECT:
     case PTX_OP_BRX_IDX:
     case PTX_OP_NANOSLEEP:
+    case PTX_OP_TCGEN05_ALLOC:
+    case PTX_OP_TCGEN05_DEALLOC:
+    case PTX_OP_TCGEN05_RELINQUISH_ALLOC_PERMIT:
+    case PTX_OP_TCGEN05_LD:
+    case PTX_OP_TCGEN05_ST:
+    case PTX_OP_TCGEN05_WAIT__LD:
+    case PTX_OP_TCGEN05_WAIT__ST:
     case PTX_OP_MBARRIER_TEST_WAIT:
     case PTX_OP_MBARRIER_TRY_WAIT:
         return true;
@@ -454,6 +462,7 @@ bool vm_decode_function(vm_program *program, const ptx_function *function) {
     vm_decode_emit(d, VM_CODE_RETURN, 0); /* running off the end */
     resolve_targets(d);
     vm_optimise(d);
+    vm_pending(d);
     vm_allocate(d);
     d->function->decoded = true;
     base_arena_destroy(arena);

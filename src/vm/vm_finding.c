@@ -33,8 +33,15 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         [VM_FIND_MBARRIER_NO_COMPLETE] = "mbarrier-no-complete",
         [VM_FIND_IN_FLIGHT] = "in-flight",
         [VM_FIND_BAD_CALL] = "bad-call",
+#define X(name, text) [VM_FIND_TMEM_##name] = text,
+        VM_TMEM_FINDINGS(X)
+#undef X
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";
+}
+
+bool vm_finding_is_note(vm_finding_kind kind) {
+    return kind == VM_FIND_TMEM_USE_BEFORE_WAIT;
 }
 
 const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc) {

@@ -157,7 +157,9 @@ typedef enum vm_address_form {
     X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC) \
             VM_EXTERNALS_LISTED(X)
 #define VM_EXTERNALS_LISTED(X) \
-    X(MBARRIER)
+    X(MBARRIER) \
+    X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
+    X(TMEM_FENCE) X(TMEM_NEED)
 /* clang-format on */
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
@@ -389,6 +391,9 @@ typedef struct vm_warp {
     uint32_t polls;   /* since the split was chosen */
     uint64_t steps;
     bool idle; /* the last run ended in polls only */
+    uint32_t syncs,
+        cluster_syncs; /* synchronisations passed: with others at all; with other CTAs of the cluster */
+    struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
     vm_frame *free_frames;
     uint32_t frame_count;
     _Alignas(64) uint32_t mask_row[VM_LANES]; /* -1 in active lanes while the mask is partial */
@@ -431,9 +436,10 @@ struct vm_cta {
     vm_cta **peers;              /* by rank */
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
-    uint32_t flights;   /* how many ranges are counted there */
-    base_arena *arena;  /* the worker's, for machine state */
-    base_arena *report; /* findings and text since the last commit; NULL: none yet */
+    uint32_t flights;         /* how many ranges are counted there */
+    struct vm_tmem_cta *tmem; /* vm_tmem_machine.h; NULL: it has not used tensor memory */
+    base_arena *arena;        /* the worker's, for machine state */
+    base_arena *report;       /* findings and text since the last commit; NULL: none yet */
     uint32_t id[3];
     uint64_t linear;
     uint8_t *shared; /* [0, shared_bytes), reserved bytes included */

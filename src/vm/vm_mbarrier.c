@@ -259,6 +259,8 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
         if (barrier->observed < barrier->phase)
             barrier->observed = barrier->phase;
         vm_async_observe(cta, offset, barrier->phase - 1);
+        by->warp->syncs++;
+        by->warp->cluster_syncs++; /* whoever arrived may be in another CTA */
     }
     return done;
 }

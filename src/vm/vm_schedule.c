@@ -3,6 +3,7 @@
  * split can run; or every split that can only repeats polls, and shared and global memory have not changed
  * for very long. */
 #include "vm/vm_mbarrier.h"
+#include "vm/vm_tmem_machine.h"
 
 enum {
     STALL_ROUNDS = 2,         /* idle rounds after which other CTAs get their turn */
@@ -93,6 +94,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     vm_mbarrier_start(cta);
     if (cta->group == NULL)
         vm_async_reset(cta->async);
+    vm_tmem_start(cta);
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->parked = cta->timeouts = 0;
@@ -146,12 +148,12 @@ static bool time_out(vm_cta *cta) {
 static void describe_parked(const vm_warp *warp, const vm_split *split, base_builder *text) {
     static const char *const names[VM_PARK_COUNT] = {
         [VM_PARK_CLUSTER] = "waits at the barrier of the cluster",
-        [VM_PARK_ALLOC] = "waits for tensor memory",
-        [VM_PARK_PAIR] = "waits for the other CTA of the pair",
         [VM_PARK_REGISTERS] = "waits for registers",
     };
     if (split->wait == VM_PARK_MBARRIER)
         vm_mbarrier_describe(warp->cta, split, text);
+    else if (split->wait == VM_PARK_ALLOC || split->wait == VM_PARK_PAIR)
+        vm_tmem_describe(warp->cta, split, text);
     else
         base_builder_string(text, names[split->wait]);
 }
@@ -296,6 +298,7 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             vm_async_turn(cta->async);
         if (cta->live_warps == 0) {
             vm_async_leave(cta);
+            vm_tmem_finish(cta);
             return VM_CTA_DONE;
         }
         if (moved || cta->writes != cta->seen_writes) {
@@ -315,6 +318,8 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             cta->timeouts++;
             continue;
         }
+        if (vm_tmem_force(cta))
+            continue;
         if (!polled || (alone && ++cta->idle_rounds > DEADLOCK_ROUNDS)) {
             vm_schedule_deadlock(cta);
             return VM_CTA_DONE;

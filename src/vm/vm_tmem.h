@@ -64,6 +64,7 @@ typedef struct vm_tmem_flight {
     vm_tmem_area area;
 } vm_tmem_flight;
 
+#define VM_TMEM_RESIDENTS 32u /* CTAs of one SM */
 typedef struct vm_tmem {
     uint32_t (*cells)[VM_TMEM_LANES];        /* cells[column][lane] */
     uint32_t written[2][VM_TMEM_COLUMNS][4]; /* low and high halves of cells; bits are lanes */
@@ -78,6 +79,8 @@ typedef struct vm_tmem {
     base_arena *arena;
     BASE_VECTOR(vm_tmem_flight) flights;
     uint64_t next_flight;
+    struct vm_cta *residents[VM_TMEM_RESIDENTS]; /* CTAs that live on the SM, for the machine */
+    uint32_t resident_count;
 } vm_tmem;
 
 vm_tmem *vm_tmem_create(base_arena *arena);
