@@ -407,6 +407,13 @@ static const uint16_t hot_codes[VM_LANE_COUNT] = {
 #undef X
 };
 
+/* What LOAD_ROW and STORE_ROW are for; signs and polling make no difference to 32 bits. */
+static bool is_row(const vm_op *op) {
+    return (op->code == VM_CODE_LOAD || op->code == VM_CODE_STORE) &&
+           (op->sub & ~(1u << 9 | 1u << 13)) == VM_ACCESS(VM_GLOBAL, 2, 1, 0, 0, VM_ADDRESS_INDEXED, 0) &&
+           (op->a & 3) == VM_REF_POOL && op->c >> 1 == 2;
+}
+
 static void append(allocator *a) {
     vm_program *program = a->d->program;
     vm_decoder *d = a->d;
@@ -452,6 +459,8 @@ static void append(allocator *a) {
             if (hot_codes[op.sub])
                 op.code = hot_codes[op.sub];
         }
+        if (is_row(&op))
+            op.code = op.code == VM_CODE_LOAD ? VM_CODE_LOAD_ROW : VM_CODE_STORE_ROW;
         base_vector_push(program->arena, &program->ops, op);
         base_vector_push(program->arena, &program->instruction_of, a->instruction_of.items[i]);
     }

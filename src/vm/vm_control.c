@@ -170,11 +170,6 @@ void vm_control_spend(vm_warp *warp) {
 
 void vm_control_exit(vm_warp *warp, uint32_t lanes) {
     vm_split *current = &warp->splits[warp->current];
-    if (lanes == warp->live && warp->split_count == 1 && !warp->cta->open_barriers) {
-        warp->live = warp->split_count = 0; /* all at once, and nobody waits for it */
-        vm_control_release(warp, current->frame);
-        return;
-    }
     warp->live &= ~lanes;
     current->mask &= ~lanes;
     if (current->mask == 0)

@@ -65,6 +65,8 @@ typedef enum vm_code {
     VM_CODE_LANE,       /* sub: vm_lane; d, a, b, c, imm */
     VM_CODE_LOAD,       /* sub: vm_access bits; d or extras; a, b, c; imm: offset */
     VM_CODE_STORE,      /* the same; d or extras are read */
+    VM_CODE_LOAD_ROW,   /* a load of one 32-bit element a lane, global, indexed, base in the pool */
+    VM_CODE_STORE_ROW,  /* the same */
     VM_CODE_LOAD_GROUP, /* sub: 2 or 4 loads of adjacent 32-bit elements follow; done at once they are skipped
                          */
     VM_CODE_EXTERNAL,   /* sub: vm_external; all its operands in extras and d, a, b, c as its row says */
@@ -379,6 +381,8 @@ typedef struct vm_warp {
     vm_cta *cta;
     uint32_t index;
     uint32_t live;    /* lanes that exist and have not exited */
+    uint32_t lanes;   /* that exist */
+    bool resting;     /* exited whole; the frame in splits[0] is kept for the next CTA */
     uint8_t *base[4]; /* by selector, less the selector, so that base[ref & 3] + ref is the operand */
     uint8_t *rows;
     uint32_t row_capacity;
@@ -386,11 +390,11 @@ typedef struct vm_warp {
     uint32_t local_capacity; /* bytes per lane */
     vm_split splits[VM_LANES];
     uint32_t split_count, current;
-    uint32_t next_pc; /* a split at or after this pc lets others run first; UINT32_MAX: runs on */
-    uint32_t budget;  /* back-edges left */
-    uint32_t polls;   /* since the split was chosen */
-    uint64_t steps;
-    bool idle; /* the last run ended in polls only */
+    uint32_t next_pc;           /* a split at or after this pc lets others run first; UINT32_MAX: runs on */
+    uint32_t budget;            /* back-edges left */
+    uint32_t polls;             /* since the split was chosen */
+    uint64_t steps, turn_steps; /* turn_steps: when its turn began */
+    bool idle;                  /* the last run ended in polls only */
     uint32_t syncs,
         cluster_syncs; /* synchronisations passed: with others at all; with other CTAs of the cluster */
     struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
@@ -450,6 +454,10 @@ struct vm_cta {
     uint32_t open_barriers; /* bit per barrier that has arrivals */
     uint64_t writes;        /* version of shared and global memory as this CTA changed it */
     uint64_t steps, step_limit;
+    bool turn_moved; /* a warp handed over in this round */
+    bool in_order;   /* a warp that exits hands over to the next one (vm_schedule_follow) */
+    uint32_t turn;   /* index of the warp that runs, or ran last */
+    uint32_t budget; /* of each turn */
     uint64_t seen_writes, idle_rounds;
     uint32_t parked;   /* splits that are PARKED */
     uint32_t timeouts; /* rounds in a row in which waits failed and nothing else happened */
@@ -587,6 +595,36 @@ vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const
                            unsigned lane);
 void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, ptx_space space,
                        uint64_t address, uint64_t size, uint64_t required, bool store);
+
+/* The run as a whole, or this CTA, has to end. */
+static inline bool vm_schedule_over(const vm_cta *cta) {
+    const vm_grid *run = cta->run;
+    return run->stop || run->stop_at < cta->linear || cta->steps > cta->step_limit;
+}
+static inline void vm_schedule_turn(vm_warp *warp) {
+    warp->turn_steps = warp->steps;
+    warp->budget = warp->cta->budget;
+    warp->polls = 0;
+    warp->cta->turn = warp->index;
+}
+/* All lanes of a warp exit at once: what vm_schedule_run would do then, without leaving the engine. NULL: it
+ * has to. */
+static inline vm_warp *vm_schedule_follow(vm_warp *warp) {
+    vm_cta *cta = warp->cta;
+    if (!cta->in_order || warp->index + 1 == cta->warp_count || warp[1].live == 0)
+        return NULL;
+    uint64_t steps = warp->steps - warp->turn_steps;
+    cta->steps += steps;
+    if (vm_schedule_over(cta)) {
+        cta->steps -= steps;
+        return NULL;
+    }
+    cta->live_warps--;
+    cta->turn_moved = true;
+    warp->idle = false;
+    vm_schedule_turn(warp + 1);
+    return warp + 1;
+}
 
 /* Operand of a reference. */
 static inline void *vm_operand(const vm_warp *warp, uint32_t ref) {

@@ -214,7 +214,8 @@ static uint64_t extend(const uint8_t *data, unsigned log2, bool sign) {
 
 vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask) {
     unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub), size = 1u << log2;
-    bool store = op->code == VM_CODE_STORE, wide = VM_ACCESS_WIDE(op->sub) || log2 == 3;
+    bool store = op->code == VM_CODE_STORE || op->code == VM_CODE_STORE_ROW,
+         wide = VM_ACCESS_WIDE(op->sub) || log2 == 3;
     uint32_t pc = warp->splits[warp->current].pc, bytes = count << log2;
     const uint32_t *list = count > 1 ? warp->cta->run->program->extras.items + op->x + 1 : &op->d;
     VM_FOR_LANES(lane, mask) {

@@ -33,6 +33,8 @@ vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena) {
         vm_warp *warp = &cta->warps[i];
         warp->cta = cta;
         warp->index = i;
+        uint32_t threads = run->threads_per_cta - i * VM_LANES;
+        warp->lanes = threads >= VM_LANES ? VM_ALL_LANES : (1u << threads) - 1;
         warp->base[VM_REF_POOL] = run->pool - VM_REF_POOL;
         warp->base[VM_REF_WARP] = run->warp_rows + (size_t)i * VM_WARP_ROWS * VM_ROW_BYTES - VM_REF_WARP;
         warp->base[VM_REF_CTA] = (uint8_t *)cta->rows - VM_REF_CTA;
@@ -42,19 +44,21 @@ vm_cta *vm_schedule_create(vm_grid *run, base_arena *arena) {
     return cta;
 }
 
-static void start_warp(vm_warp *warp, const vm_grid *run) {
-    const vm_function *kernel = run->kernel;
-    while (warp->split_count) /* left over from a CTA that was stopped */
-        vm_control_release(warp, warp->splits[--warp->split_count].frame);
-    uint32_t threads = run->threads_per_cta - warp->index * VM_LANES;
-    warp->live = threads >= VM_LANES ? VM_ALL_LANES : (1u << threads) - 1;
+static void start_warp(vm_warp *warp, const vm_function *kernel) {
+    vm_frame *frame = warp->splits[0].frame;
+    if (!warp->resting) {
+        while (warp->split_count) /* left over from a CTA that was stopped */
+            vm_control_release(warp, warp->splits[--warp->split_count].frame);
+        frame = vm_control_frame(warp);
+        frame->function = kernel;
+    }
+    warp->resting = false;
+    warp->live = warp->lanes;
     warp->split_count = 1;
     warp->current = 0;
     warp->steps = 0;
     warp->idle = false;
-    vm_frame *frame = vm_control_frame(warp);
-    frame->function = kernel;
-    warp->splits[0] = (vm_split){.pc = kernel->first_op, .mask = warp->live, .frame = frame};
+    warp->splits[0] = (vm_split){.pc = kernel->first_op, .mask = warp->lanes, .frame = frame};
     if (kernel->clears)
         memset(warp->rows, 0, (size_t)kernel->rows * VM_ROW_BYTES);
     if (kernel->local_bytes)
@@ -102,7 +106,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     if (launch->schedule == VM_SCHEDULE_RANDOM)
         cta->random = base_hash_mix(launch->seed, linear);
     for (uint32_t i = 0; i < cta->warp_count; i++)
-        start_warp(&cta->warps[i], cta->run);
+        start_warp(&cta->warps[i], cta->run->kernel);
 }
 
 /* ---- waits that somebody ends ---- */
@@ -225,12 +229,6 @@ void vm_schedule_deadlock(vm_cta *cta) {
     }
 }
 
-/* The run as a whole, or this CTA, has to end. */
-static bool over(const vm_cta *cta) {
-    const vm_grid *run = cta->run;
-    return run->stop || run->stop_at < cta->linear || cta->steps > cta->step_limit;
-}
-
 static void end(vm_cta *cta, vm_warp *warp) {
     const vm_grid *run = cta->run;
     if (run->stop || run->stop_at < cta->linear) {
@@ -265,10 +263,11 @@ static void order_warps(vm_cta *cta, uint8_t order[32]) {
 
 vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
     uint64_t limit = cta->run->launch->step_limit;
-    uint32_t budget = limit == 0 || limit / 16 >= VM_BUDGET ? VM_BUDGET : (uint32_t)(limit / 16) + 1;
-    bool in_order = cta->run->launch->schedule == VM_SCHEDULE_EARLY;
+    cta->budget = limit == 0 || limit / 16 >= VM_BUDGET ? VM_BUDGET : (uint32_t)(limit / 16) + 1;
+    bool in_order = cta->in_order = cta->run->launch->schedule == VM_SCHEDULE_EARLY;
     for (uint64_t idle = 0;;) {
         bool moved = false, polled = false;
+        cta->turn_moved = false;
         uint8_t order[32];
         if (!in_order)
             order_warps(cta, order);
@@ -276,20 +275,23 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             vm_warp *warp = &cta->warps[in_order ? i : order[i]];
             if (warp->live == 0)
                 continue;
-            uint64_t before = warp->steps;
-            warp->budget = budget;
-            warp->polls = 0;
+            vm_schedule_turn(warp);
             vm_leave leave = cta->run->level->run(warp);
-            cta->steps += warp->steps - before;
+            if (in_order) { /* warps that exited handed over */
+                i = cta->turn;
+                warp = &cta->warps[i];
+            }
+            uint64_t steps = warp->steps - warp->turn_steps;
+            cta->steps += steps;
             if (leave == VM_LEAVE_HALT)
                 return VM_CTA_DONE;
             if (leave == VM_LEAVE_EXITED)
                 cta->live_warps--;
             bool only_polled = leave == VM_LEAVE_YIELD && warp->idle;
             polled |= only_polled;
-            moved |= !only_polled && (warp->steps != before || leave == VM_LEAVE_EXITED);
+            moved |= !only_polled && (steps != 0 || leave == VM_LEAVE_EXITED);
             warp->idle = false;
-            if (over(cta)) {
+            if (vm_schedule_over(cta)) {
                 end(cta, warp);
                 return VM_CTA_DONE;
             }
@@ -301,6 +303,7 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             vm_tmem_finish(cta);
             return VM_CTA_DONE;
         }
+        moved |= cta->turn_moved;
         if (moved || cta->writes != cta->seen_writes) {
             if (cta->writes != cta->seen_writes)
                 cta->timeouts = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything
  * else answers false and changes nothing: vm_memory.c then does it lane by lane and reports. */
-#include "vm/level/vm_level.h"
+#include "vm/level/vm_row.h"
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -242,23 +242,6 @@ static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m,
         }
     }
 }
-/* The allocation of a global address: a kernel that reads one buffer and writes another finds both
- * remembered. */
-static inline const vm_allocation *allocation_of(vm_cta *cta, u64 address) {
-    const vm_allocation *allocation = cta->recent[0];
-    if (address - allocation->begin < allocation->end - allocation->begin)
-        return allocation;
-    allocation = cta->recent[1];
-    if (address - allocation->begin < allocation->end - allocation->begin)
-        return allocation;
-    allocation = vm_memory_find(cta->run, address);
-    if (allocation == NULL)
-        return NULL;
-    cta->recent[1] = cta->recent[0];
-    cta->recent[0] = allocation;
-    return allocation;
-}
-
 static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 align, bool store,
                      access_place *place, bool *contiguous) {
     _Alignas(64) u64 address[VM_LANES];
@@ -414,75 +397,6 @@ static inline const u32 *shared_row(const vm_warp *w, const vm_op *op, u32 bytes
     *host = w->cta->shared + add;
     return a;
 }
-/* What follows a row is the next warp's, or the next CTA's in a kernel of tiles: asked for now, it is there
- * by then. An address behind the buffer does no harm: a prefetch never faults. */
-static inline void fetch_ahead(const uint8_t *row, u32 bytes) {
-    for (u32 at = 0; at < bytes; at += 64)
-        __builtin_prefetch(row + bytes + at);
-}
-
-/* Each lane's value is one more than that of the lane before it? */
-static inline bool counts_up(const u32 *b) {
-    const u32 first = b[0];
-#if VM_LEVEL == 4
-    const __m512i count = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i low = _mm512_add_epi32(count, _mm512_set1_epi32((int)first));
-    const __m512i high = _mm512_add_epi32(count, _mm512_set1_epi32((int)(first + 16)));
-    return !(_mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b), low) |
-             _mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b + 16), high));
-#elif defined(VM_CHUNK)
-    enum { EACH = VM_CHUNK / 4 };
-    u32_chunk count, different = {0};
-    for (unsigned i = 0; i < EACH; i++)
-        count[i] = first + i;
-    for (unsigned i = 0; i < VM_LANES / EACH; i++)
-        different |= ((const u32_chunk *)b)[i] ^ (count + i * EACH);
-    return VM_MASK_32(different != 0) == 0;
-#else
-    u32 different = 0;
-    VM_LOOP {
-        different |= (b[l] - l) ^ first;
-    }
-    return different == 0;
-#endif
-}
-/* Elements of the lanes side by side behind a base that is the same for all lanes: their place in global
- * memory. */
-static inline uint8_t *row_of_elements(vm_warp *w, const vm_op *op, u32 bytes, bool store,
-                                       const vm_allocation **allocation) {
-    if ((op->a & 3) != VM_REF_POOL || 1u << (op->c >> 1) != bytes)
-        return NULL;
-    const u32 *b = vm_operand(w, op->b);
-    u32 first = b[0];
-    bool sign = op->c & 1;
-    if (!counts_up(b) || (sign ? (s32)b[31] < (s32)first : b[31] < first))
-        return NULL;
-    u64 address =
-        *(const u64 *)vm_operand(w, op->a) + ((sign ? (u64)(s64)(s32)first : first) * bytes) + op->imm;
-    const vm_allocation *found = allocation_of(w->cta, address);
-    if (found == NULL || found->end - address < VM_LANES * (u64)bytes || address & (bytes - 1) ||
-        (store && found->read_only))
-        return NULL;
-    *allocation = found;
-    return found->host + (address - found->begin);
-}
-
-/* Whole lines of a buffer that no cache holds are not read first only to be overwritten. The worker's end
- * orders such stores (vm_run.c); its own thread sees them at once. */
-static inline void put_row(const vm_allocation *allocation, uint8_t *host, const u32 *row) {
-#ifdef VM_CHUNK
-    enum { STREAMED_BYTES = 32 << 20 };
-    if (((uintptr_t)host & 63) == 0 && allocation->end - allocation->begin >= STREAMED_BYTES) {
-        for (unsigned i = 0; i < 4 * VM_LANES; i += VM_CHUNK)
-            VM_STREAM(host + i, (const uint8_t *)row + i);
-        return;
-    }
-#else
-    (void)allocation;
-#endif
-    memcpy(host, row, 4 * VM_LANES);
-}
-
 /* Loads of adjacent 32-bit elements that vm_merge.c put side by side: op[0] .. op[count - 1]. */
 bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count) {
     access_place place;
@@ -606,21 +520,13 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
     return true;
 }
 
-/* The forms that most accesses have, told apart by one comparison: 32-bit elements, one a lane. */
-#define FORM(sub) ((sub) & ~(1u << 9 | 1u << 13)) /* whatever its sign and polling */
-#define SHARED_32 VM_ACCESS(VM_SHARED, 2, 1, 0, 0, VM_ADDRESS_32, 0)
-#define GLOBAL_32 VM_ACCESS(VM_GLOBAL, 2, 1, 0, 0, VM_ADDRESS_INDEXED, 0)
+/* One 32-bit element a lane, whatever its sign and polling. */
+static inline bool is_plain_shared(const vm_op *op) {
+    return (op->sub & ~(1u << 9 | 1u << 13)) == VM_ACCESS(VM_SHARED, 2, 1, 0, 0, VM_ADDRESS_32, 0);
+}
 
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && FORM(op->sub) == GLOBAL_32) {
-        const vm_allocation *allocation;
-        const uint8_t *host = row_of_elements(w, op, 4, false, &allocation);
-        if (host != NULL) {
-            fetch_ahead(host, 4 * VM_LANES);
-            memcpy(vm_operand(w, op->d), host, 4 * VM_LANES);
-            return true;
-        }
-    } else if (m == NULL && FORM(op->sub) == SHARED_32) {
+    if (m == NULL && is_plain_shared(op)) {
         uint8_t *host;
         const u32 *offset = shared_row(w, op, 4, 4, &host);
         if (offset != NULL) {
@@ -632,14 +538,5 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
 }
 
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && FORM(op->sub) == GLOBAL_32) {
-        const vm_allocation *allocation;
-        uint8_t *host = row_of_elements(w, op, 4, true, &allocation);
-        if (host != NULL) {
-            w->cta->writes++;
-            put_row(allocation, host, vm_operand(w, op->d));
-            return true;
-        }
-    }
     return store_any(w, op, mask, m);
 }

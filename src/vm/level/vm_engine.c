@@ -2,7 +2,7 @@
  * The dispatch loop: runs splits of one warp until none can go on, a budget ends or the CTA halts. Two label
  * tables: whole warp, and partial mask; what is not hot goes through tables of functions. Knows nothing of
  * PTX text. */
-#include "vm/level/vm_level.h"
+#include "vm/level/vm_row.h"
 
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w);
 extern const vm_level VM_NAME(vm_level);
@@ -37,6 +37,27 @@ static void blend(const u32 *m, u32 active, unsigned rows, void *to, const u32 *
     }
 }
 
+/* vm_control_pick where nothing is to be chosen. */
+VM_INLINE bool pick_only(vm_warp *w) {
+    const vm_split *split = &w->splits[0];
+    w->current = 0;
+    w->next_pc = UINT32_MAX;
+    w->base[VM_REF_FRAME] = w->rows + (size_t)split->frame->row * VM_ROW_BYTES;
+    return split->state == VM_SPLIT_READY || split->state == VM_SPLIT_RELEASED;
+}
+
+/* All lanes leave the kernel at once and nobody can be waiting for them, so that vm_control_exit has nothing
+ * to do: the warp keeps its frame for the next CTA. */
+VM_INLINE bool rests(vm_warp *w, u32 lanes) {
+    const vm_frame *frame = w->splits[0].frame;
+    if (lanes != w->live || w->split_count != 1 || w->cta->open_barriers || w->cta->group != NULL ||
+        frame->depth || frame->stack)
+        return false;
+    w->live = w->split_count = 0;
+    w->resting = true;
+    return true;
+}
+
 #define OPERAND(ref) ((void *)(w->base[(ref)&3] + (ref)))
 #define NEXT                                                                                                 \
     do {                                                                                                     \
@@ -52,6 +73,8 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
                                                           [VM_CODE_LOAD] = &&full_load,
                                                           [VM_CODE_LOAD_GROUP] = &&full_group,
                                                           [VM_CODE_STORE] = &&full_store,
+                                                          [VM_CODE_LOAD_ROW] = &&full_load_row,
+                                                          [VM_CODE_STORE_ROW] = &&full_store_row,
                                                           [VM_CODE_EXTERNAL] = &&external,
                                                           [VM_CODE_GUARD] = &&guard,
                                                           [VM_CODE_UNGUARD] = &&unguard,
@@ -70,6 +93,8 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
                                                             [VM_CODE_LOAD] = &&masked_load,
                                                             [VM_CODE_LOAD_GROUP] = &&skip,
                                                             [VM_CODE_STORE] = &&masked_store,
+                                                            [VM_CODE_LOAD_ROW] = &&masked_load,
+                                                            [VM_CODE_STORE_ROW] = &&masked_store,
                                                             [VM_CODE_EXTERNAL] = &&external,
                                                             [VM_CODE_GUARD] = &&guard,
                                                             [VM_CODE_UNGUARD] = &&unguard,
@@ -87,14 +112,14 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
     const vm_op *const ops = w->cta->run->program->ops.items;
     const void *const *table;
     const vm_op *op, *start;
-    const u32 *const m = w->mask_row;
+    const u32 *m = w->mask_row;
     u32 active;
     vm_action action;
 
 reload:
     if (w->live == 0)
         return VM_LEAVE_EXITED;
-    if (!vm_control_pick(w))
+    if (!(w->split_count == 1 ? pick_only(w) : vm_control_pick(w)))
         return VM_LEAVE_BLOCKED;
     op = start = ops + w->splits[w->current].pc;
     active = w->splits[w->current].mask;
@@ -150,6 +175,14 @@ full_lane:
 masked_lane:
     lane_table[op->sub](w->scratch, OPERAND(op->a), OPERAND(op->b), OPERAND(op->c), op->imm);
     blend(m, active, vm_lane_shapes[op->sub].rows, OPERAND(op->d), w->scratch);
+    NEXT;
+full_load_row:
+    if (active != VM_ALL_LANES || !load_row(w, op))
+        goto full_load;
+    NEXT;
+full_store_row:
+    if (active != VM_ALL_LANES || !store_row(w, op))
+        goto full_store;
     NEXT;
 full_load:
     if (!VM_NAME(vm_load)(w, op, active, active == VM_ALL_LANES ? NULL : (vm_expand(w->mask_row, active), m)))
@@ -261,10 +294,22 @@ join:
     NEXT;
 lanes_exit:
     COUNT_STEPS;
+    if (rests(w, active))
+        goto follow;
     vm_control_exit(w, active);
     goto reload;
 lanes_return:
     COUNT_STEPS;
+    if (rests(w, active))
+        goto follow;
     vm_control_return(w);
     goto reload;
+follow : {
+    vm_warp *next = vm_schedule_follow(w);
+    if (next == NULL)
+        return VM_LEAVE_EXITED;
+    w = next;
+    m = w->mask_row;
+    goto reload;
+}
 }
