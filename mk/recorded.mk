@@ -4,4 +4,8 @@ CASE_SOURCES := $(wildcard tests/recorded/cases*.c)
 $(BUILD)/tool/record: tests/recorded/record.c $(CASE_SOURCES) tests/recorded/cases.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) -ldl
-unit: $(BUILD)/tool/record
+$(BUILD)/tool/replay: tests/recorded/replay.c $(CASE_SOURCES) tests/recorded/cases.h \
+    $(foreach m,$(call reverse,$(call modules_upto,vm,$(MODULES))),$(BUILD)/lib/$(m).a)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) $(filter %.a,$^) $(LDLIBS)
+unit: $(BUILD)/tool/record $(BUILD)/tool/replay

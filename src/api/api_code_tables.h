@@ -10,4 +10,5 @@
 #include "vm/vm_codes.def"
 #include "check/check_codes.def"
 #include "check/check_tmem_codes.def"
+#include "check/check_matrix_codes.def"
 #include "api/api_codes.def"

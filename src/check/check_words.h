@@ -15,4 +15,7 @@ const check_kind *check_kind_tmem(vm_finding_kind kind);
 bool check_words_tmem(const vm_finding *finding, base_builder *out, const char **help);
 const char *check_other_tmem(const vm_finding *finding); /* what stands at finding->other */
 bool check_words_async(const vm_finding *finding, base_builder *out, const char **help);
+/* check_matrix.c: mma, ldmatrix, wgmma */
+const check_kind *check_kind_matrix(vm_finding_kind kind);
+bool check_words_matrix(const vm_finding *finding, base_builder *out, const char **help);
 #endif

@@ -156,6 +156,19 @@ typedef enum vm_status {
     X(PAIR_ORDER, "tmem-pair-order") \
     X(CAPACITY, "tmem-capacity")
 /* clang-format on */
+/* Matrix instructions of warps and warpgroups. PARTIAL: size: the lanes that take part; DESCRIPTOR: address: the
+ * descriptor, text: what is wrong with it; TOUCHED: text: the register; DIFFER: address, required: two descriptors. */
+/* clang-format off */
+#define VM_MATRIX_FINDINGS(X) \
+    X(MATRIX_PARTIAL, "matrix-partial") \
+    X(MATRIX_SELECTOR, "matrix-selector") \
+    X(WGMMA_TOUCHED, "wgmma-touched") \
+    X(WGMMA_FENCE, "wgmma-fence") \
+    X(WGMMA_DESCRIPTOR, "wgmma-descriptor") \
+    X(WGMMA_DIFFER, "wgmma-differ") \
+    X(WGMMA_WARPGROUP, "wgmma-warpgroup") \
+    X(WGMMA_UNWAITED, "wgmma-unwaited")
+/* clang-format on */
 typedef enum vm_finding_kind {
     VM_FIND_BAD_LAUNCH,
     VM_FIND_OUT_OF_BOUNDS, /* address in no allocation of the space */
@@ -187,7 +200,10 @@ typedef enum vm_finding_kind {
 #define X(name, text) VM_FIND_TMEM_##name,
     VM_TMEM_FINDINGS(X)
 #undef X
-        VM_FIND_KIND_COUNT,
+#define X(name, text) VM_FIND_##name,
+        VM_MATRIX_FINDINGS(X)
+#undef X
+            VM_FIND_KIND_COUNT,
     VM_FIND_TMEM_FIRST = VM_FIND_TMEM_UNALLOCATED
 } vm_finding_kind;
 /* Of note grade: does not make a run fail. */

@@ -256,7 +256,7 @@ uint32_t vm_decode_extend(vm_decoder *d, uint32_t ref, ptx_type type) {
 /* ---- one instruction ---- */
 static bool dispatch(vm_decoder *d) {
     return vm_decode_move(d) || vm_decode_memory(d) || vm_decode_integer(d) || vm_decode_floating(d) ||
-           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_tmem(d) ||
+           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_tmem(d) || vm_decode_matrix(d) ||
            vm_decode_control(d);
 }
 
@@ -277,6 +277,10 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_ELECT:
     case PTX_OP_BRX_IDX:
     case PTX_OP_NANOSLEEP:
+    case PTX_OP_MMA:
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+    case PTX_OP_MOVMATRIX:
     case PTX_OP_TCGEN05_ALLOC:
     case PTX_OP_TCGEN05_DEALLOC:
     case PTX_OP_TCGEN05_RELINQUISH_ALLOC_PERMIT:

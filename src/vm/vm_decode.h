@@ -65,6 +65,7 @@ bool vm_decode_compare(vm_decoder *d);  /* vm_decode_compare.c */
 bool vm_decode_convert(vm_decoder *d);  /* vm_decode_convert.c */
 bool vm_decode_move(vm_decoder *d);    /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
 bool vm_decode_memory(vm_decoder *d);  /* vm_decode_memory.c: ld, st, atom, red */
+bool vm_decode_matrix(vm_decoder *d);  /* vm_decode_matrix.c: mma, wgmma, ldmatrix */
 bool vm_decode_tmem(vm_decoder *d);    /* vm_decode_tmem.c: tensor memory */
 bool vm_decode_sync(vm_decoder *d);    /* vm_decode_sync.c: mbarrier, clusters */
 bool vm_decode_control(vm_decoder *d); /* vm_decode_control.c: branches, calls, barriers, collectives */

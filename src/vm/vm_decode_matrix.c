@@ -21,8 +21,8 @@ static void push(vm_decoder *d, reference_list *list, uint32_t ref) {
 }
 
 /* The registers of a fragment: a vector, or one register. */
-static void push_fragment(vm_decoder *d, reference_list *list, unsigned operand, unsigned count, ptx_type type,
-                          bool written) {
+static void push_fragment(vm_decoder *d, reference_list *list, unsigned operand, unsigned count,
+                          ptx_type type, bool written) {
     const ptx_operand *o = vm_decode_operand(d, operand);
     bool vector = o != NULL && o->kind == PTX_OPERAND_VECTOR;
     if (o == NULL || (vector ? o->count : 1u) != count) {
@@ -33,7 +33,8 @@ static void push_fragment(vm_decoder *d, reference_list *list, unsigned operand,
     for (unsigned k = 0; k < count; k++) {
         const ptx_operand *element = vector ? &o->args[k] : o;
         push(d, list,
-             written ? vm_decode_target(d, element, bits) | VM_REF_WRITTEN : vm_decode_source(d, element, bits));
+             written ? vm_decode_target(d, element, bits) | VM_REF_WRITTEN
+                     : vm_decode_source(d, element, bits));
     }
 }
 
@@ -59,12 +60,14 @@ static void multiply(vm_decoder *d) {
     push_fragment(d, &list, 2, form->b_count, form->b, false);
     push_fragment(d, &list, 3, form->c_count, form->c, false);
     for (unsigned side = 0; form->scales && side < 2; side++) {
-        const ptx_operand *data = vm_decode_operand(d, 4 + 2 * side), *ids = vm_decode_operand(d, 5 + 2 * side);
+        const ptx_operand *data = vm_decode_operand(d, 4 + 2 * side),
+                          *ids = vm_decode_operand(d, 5 + 2 * side);
         if (data == NULL || ids == NULL || ids->kind != PTX_OPERAND_VECTOR || ids->count != 2) {
             vm_decode_unsupported(d);
             return;
         }
-        push(d, &list, vm_decode_source(d, data->kind == PTX_OPERAND_VECTOR ? &data->args[0] : data, PTX_TYPE_B32));
+        push(d, &list,
+             vm_decode_source(d, data->kind == PTX_OPERAND_VECTOR ? &data->args[0] : data, PTX_TYPE_B32));
         for (unsigned k = 0; k < 2; k++)
             push(d, &list, vm_decode_source(d, &ids->args[k], PTX_TYPE_U16));
     }

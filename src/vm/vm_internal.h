@@ -161,7 +161,8 @@ typedef enum vm_address_form {
 #define VM_EXTERNALS_LISTED(X) \
     X(MBARRIER) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
-    X(TMEM_FENCE) X(TMEM_NEED)
+    X(TMEM_FENCE) X(TMEM_NEED) \
+    X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX)
 /* clang-format on */
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,

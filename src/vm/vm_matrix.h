@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The warp-level matrix instructions as data: what a form multiplies, which element of which matrix each register
- * of each lane holds, and the product itself. Nothing here knows warps, splits or memory. */
+ * The warp-level matrix instructions as data: what a form multiplies, which element of which matrix each
+ * register of each lane holds, and the product itself. Nothing here knows warps, splits or memory. */
 #ifndef TIRC_VM_VM_MATRIX_H
 #define TIRC_VM_VM_MATRIX_H
 #include "ptx/ptx.h"
@@ -45,8 +45,8 @@ uint32_t vm_matrix_element(const vm_matrix_form *form, ptx_type type, uint32_t c
 
 /* d = a * b + c. scale_a: [m][scales], scale_b: [n][scales], NULL without. Codes as above. */
 void vm_matrix_multiply(const vm_matrix_form *form, vm_numerics numerics, unsigned sm, const uint64_t *a,
-                        const uint64_t *b, const uint64_t *c, const uint32_t *scale_a, const uint32_t *scale_b,
-                        uint64_t *d);
+                        const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
+                        const uint32_t *scale_b, uint64_t *d);
 
 /* 16 elements of 4 or 6 bits at the start of 16 bytes, each into a byte (ldmatrix .b8x16). */
 void vm_matrix_unpack16(const uint8_t from[16], unsigned bits, uint8_t to[16]);

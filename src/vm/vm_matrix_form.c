@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Forms of mma.sync from their modifiers (PTX ISA 9.7.14.5.14), and which element of which matrix a register of a
- * lane holds (9.7.14.5.1 to 9.7.14.5.13). One rule serves every shape but m8n8k4 of f16: of 32-bit registers with E
- * elements each, register r of lane l of A holds row l/4 + 8 (r mod 2) and columns (l mod 4) E + 4 E (r div 2) onward
- * (no second row in m8 shapes); of B column l/4 and rows (l mod 4) E + 4 E r onward; of C and D rows l/4 + 8 (...) and
- * columns 2 (l mod 4) and the next. Knows no warps. */
+ * Forms of mma.sync from their modifiers (PTX ISA 9.7.14.5.14), and which element of which matrix a register
+ * of a lane holds (9.7.14.5.1 to 9.7.14.5.13). One rule serves every shape but m8n8k4 of f16: of 32-bit
+ * registers with E elements each, register r of lane l of A holds row l/4 + 8 (r mod 2) and columns (l mod 4)
+ * E + 4 E (r div 2) onward (no second row in m8 shapes); of B column l/4 and rows (l mod 4) E + 4 E r onward;
+ * of C and D rows l/4 + 8 (...) and columns 2 (l mod 4) and the next. Knows no warps. */
 #include "vm/vm_matrix.h"
 #include <stdio.h>
 
@@ -116,7 +116,8 @@ static unsigned quad_half(unsigned lane) { /* the upper four rows or columns */
 static place place_a(const vm_matrix_form *f, unsigned r, unsigned lane, unsigned e, unsigned per) {
     if (f->quads) {
         unsigned i = 2 * r + e, half = quad_half(lane);
-        return f->a_column ? (place){lane / 4 % 4, i + half, lane % 4} : (place){lane / 4 % 4, lane % 4 + half, i};
+        return f->a_column ? (place){lane / 4 % 4, i + half, lane % 4}
+                           : (place){lane / 4 % 4, lane % 4 + half, i};
     }
     unsigned rows = f->m == 8 ? 1 : 2;
     return (place){0, lane / 4 + 8 * (r % rows), lane % 4 * per + e + 4 * per * (r / rows)};
@@ -125,7 +126,8 @@ static place place_a(const vm_matrix_form *f, unsigned r, unsigned lane, unsigne
 static place place_b(const vm_matrix_form *f, unsigned r, unsigned lane, unsigned e, unsigned per) {
     if (f->quads) {
         unsigned i = 2 * r + e, half = quad_half(lane);
-        return f->b_row ? (place){lane / 4 % 4, i + half, lane % 4} : (place){lane / 4 % 4, lane % 4 + half, i};
+        return f->b_row ? (place){lane / 4 % 4, i + half, lane % 4}
+                        : (place){lane / 4 % 4, lane % 4 + half, i};
     }
     return (place){0, lane / 4, lane % 4 * per + e + 4 * per * r};
 }
@@ -148,7 +150,8 @@ static void take(const vm_matrix_form *f, ptx_type type, unsigned count, unsigne
     bool wide = ptx_type_bits(type) == 64;
     for (unsigned r = 0; r < count; r++)
         for (unsigned lane = 0; lane < VM_MATRIX_LANES; lane++) {
-            uint64_t word = wide ? ((const uint64_t *)registers[r])[lane] : ((const uint32_t *)registers[r])[lane];
+            uint64_t word =
+                wide ? ((const uint64_t *)registers[r])[lane] : ((const uint32_t *)registers[r])[lane];
             for (unsigned e = 0; e < per; e++) {
                 place p = where(f, r, lane, e, per);
                 if (p.part != part)

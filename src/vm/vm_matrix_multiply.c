@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Products of small matrices, exact for integers and bits, in a named numeric model for floats (vm_fused_sum.h), a
- * chain of fused multiply-adds in increasing k for f64 (PTX ISA 9.7.14.5.14; the order is MMA-Sim's). Knows no
- * registers. */
+ * Products of small matrices, exact for integers and bits, in a named numeric model for floats
+ * (vm_fused_sum.h), a chain of fused multiply-adds in increasing k for f64 (PTX ISA 9.7.14.5.14; the order is
+ * MMA-Sim's). Knows no registers. */
 #include <math.h>
 #include <string.h>
 #include "vm/vm_matrix.h"
@@ -40,7 +40,8 @@ typedef struct decoded { /* one row of A, or one column of B */
     bool special;
 } decoded;
 
-static void decode_row(const vm_matrix_form *f, ptx_type type, bool negate, const uint64_t *codes, decoded *out) {
+static void decode_row(const vm_matrix_form *f, ptx_type type, bool negate, const uint64_t *codes,
+                       decoded *out) {
     num_dtype dtype = dtype_of(type);
     out->special = false;
     for (unsigned k = 0; k < f->k; k++) {
@@ -55,8 +56,8 @@ static void decode_row(const vm_matrix_form *f, ptx_type type, bool negate, cons
 }
 
 /* vm_fused_sum of hw for finite values of formats with few bits, in one step. */
-static uint32_t fast_sum(const vm_fused_model *model, unsigned count, const decoded *a, const decoded *b, int fraction,
-                         const vm_fused_value *c) {
+static uint32_t fast_sum(const vm_fused_model *model, unsigned count, const decoded *a, const decoded *b,
+                         int fraction, const vm_fused_value *c) {
     int largest = c->exponent;
     for (unsigned k = 0; k < count; k++) {
         int exponent = a->exponent[k] + b->exponent[k];
@@ -71,9 +72,12 @@ static uint32_t fast_sum(const vm_fused_model *model, unsigned count, const deco
         sum += product < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
     }
     int shift = model->fraction - c->fraction - (largest - c->exponent);
-    uint64_t magnitude = shift >= 0 ? (uint64_t)c->significand << shift : shift < -63 ? 0 : c->significand >> -shift;
+    uint64_t magnitude = shift >= 0    ? (uint64_t)c->significand << shift
+                         : shift < -63 ? 0
+                                       : c->significand >> -shift;
     sum += c->negative ? -(int64_t)magnitude : (int64_t)magnitude;
-    return vm_fused_round(model, sum < 0, sum < 0 ? (uint64_t)-sum : (uint64_t)sum, largest - model->fraction);
+    return vm_fused_round(model, sum < 0, sum < 0 ? (uint64_t)-sum : (uint64_t)sum,
+                          largest - model->fraction);
 }
 
 static uint32_t widen(const vm_matrix_form *f, uint64_t c) { /* an f16 accumulator of an f32 result */
@@ -91,8 +95,8 @@ static void decode_scales(const vm_matrix_form *f, const uint32_t *codes, vm_fus
 }
 
 static void multiply_floats(const vm_matrix_form *f, vm_numerics numerics, unsigned sm, const uint64_t *a,
-                            const uint64_t *b, const uint64_t *c, const uint32_t *scale_a, const uint32_t *scale_b,
-                            uint64_t *d) {
+                            const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
+                            const uint32_t *scale_b, uint64_t *d) {
     num_dtype output = f->d == PTX_TYPE_F16 ? NUM_DTYPE_F16 : NUM_DTYPE_F32;
     vm_fused_model model =
         vm_fused_model_of(numerics, sm, f->unit, dtype_of(f->a), f->k, output, f->scales != 0);
@@ -113,9 +117,10 @@ static void multiply_floats(const vm_matrix_form *f, vm_numerics numerics, unsig
             int fraction = rows[i].value[0].fraction + column.value[0].fraction;
             bool fast = simple && !rows[i].special && !column.special && decoded_c.class == VM_FUSED_FINITE;
             d[(size_t)i * f->n + j] =
-                fast ? fast_sum(&model, f->k, &rows[i], &column, fraction, &decoded_c)
-                     : vm_fused_sum(&model, f->k, rows[i].value, column.value, f->scales ? row_scales : NULL,
-                                    f->scales ? column_scales : NULL, f->scales ? f->k / f->scales : 0, start);
+                fast
+                    ? fast_sum(&model, f->k, &rows[i], &column, fraction, &decoded_c)
+                    : vm_fused_sum(&model, f->k, rows[i].value, column.value, f->scales ? row_scales : NULL,
+                                   f->scales ? column_scales : NULL, f->scales ? f->k / f->scales : 0, start);
         }
     }
 }
@@ -134,8 +139,8 @@ static int64_t integer_of(ptx_type type, uint64_t code) {
     }
 }
 
-static void multiply_integers(const vm_matrix_form *f, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-                              uint64_t *d) {
+static void multiply_integers(const vm_matrix_form *f, const uint64_t *a, const uint64_t *b,
+                              const uint64_t *c, uint64_t *d) {
     bool bits = f->a == PTX_TYPE_B1;
     for (unsigned i = 0; i < f->m; i++)
         for (unsigned j = 0; j < f->n; j++) {
@@ -151,8 +156,8 @@ static void multiply_integers(const vm_matrix_form *f, const uint64_t *a, const 
 }
 
 void vm_matrix_multiply(const vm_matrix_form *form, vm_numerics numerics, unsigned sm, const uint64_t *a,
-                        const uint64_t *b, const uint64_t *c, const uint32_t *scale_a, const uint32_t *scale_b,
-                        uint64_t *d) {
+                        const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
+                        const uint32_t *scale_b, uint64_t *d) {
     if (vm_matrix_is_float(form->a))
         multiply_floats(form, numerics, sm, a, b, c, scale_a, scale_b, d);
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mma, ldmatrix, stmatrix and movmatrix of a warp (PTX ISA 9.7.14.5). The warp comes together first; fragments go
- * through vm_matrix.h; rows of shared memory are accessed like any other 16 bytes, with the same findings. */
+ * mma, ldmatrix, stmatrix and movmatrix of a warp (PTX ISA 9.7.14.5). The warp comes together first;
+ * fragments go through vm_matrix.h; rows of shared memory are accessed like any other 16 bytes, with the same
+ * findings. */
 #include "vm/vm_matrix_warp.h"
 #include <stdlib.h>
 #include "vm/vm_matrix.h"
@@ -49,8 +50,8 @@ typedef struct registers {
     _Alignas(64) uint64_t copy[32][VM_LANES];
 } registers;
 
-static void read_registers(const vm_warp *warp, const uint32_t *refs, unsigned count, bool wide, uint32_t mask,
-                           registers *out) {
+static void read_registers(const vm_warp *warp, const uint32_t *refs, unsigned count, bool wide,
+                           uint32_t mask, registers *out) {
     for (unsigned r = 0; r < count; r++) {
         out->rows[r] = vm_operand(warp, refs[r] & ~VM_REF_WRITTEN);
         if (mask == VM_ALL_LANES)
@@ -67,10 +68,11 @@ static void read_registers(const vm_warp *warp, const uint32_t *refs, unsigned c
 }
 
 /* ---- mma ---- */
-/* Scale factors of a block-scaled form (9.7.14.3): of A from the pair of lanes that thread-id names in each four, the
- * lower one for row l/4, the upper one for row l/4 + 8 (the pairing is CUTLASS's, mma_traits_sm120.hpp); of B from
- * the lane that it names. False: a selector that PTX does not allow. */
-static bool take_scales(vm_warp *warp, const vm_matrix_form *f, const uint32_t *refs, bool of_a, uint32_t *out) {
+/* Scale factors of a block-scaled form (9.7.14.3): of A from the pair of lanes that thread-id names in each
+ * four, the lower one for row l/4, the upper one for row l/4 + 8 (the pairing is CUTLASS's,
+ * mma_traits_sm120.hpp); of B from the lane that it names. False: a selector that PTX does not allow. */
+static bool take_scales(vm_warp *warp, const vm_matrix_form *f, const uint32_t *refs, bool of_a,
+                        uint32_t *out) {
     const uint32_t *data = vm_operand(warp, refs[0]);
     uint32_t byte = vm_operand32(warp, refs[1], 0), thread = vm_operand32(warp, refs[2], 0);
     if (byte % f->scales != 0 || byte + f->scales > 4 || thread > (of_a ? 1u : 3u))
@@ -84,8 +86,8 @@ static bool take_scales(vm_warp *warp, const vm_matrix_form *f, const uint32_t *
 }
 
 /* A chain of fused multiply-adds for each element, 32 elements at a time. */
-static void multiply_doubles(const vm_grid *run, const vm_matrix_form *f, const uint64_t *a, const uint64_t *b,
-                             const uint64_t *c, uint64_t *d) {
+static void multiply_doubles(const vm_grid *run, const vm_matrix_form *f, const uint64_t *a,
+                             const uint64_t *b, const uint64_t *c, uint64_t *d) {
     vm_lane_function fma = run->level->lanes[VM_LANE_SOFT64];
     uint64_t imm = VM_ARITH_FMA | (uint64_t)f->rounding << 8;
     _Alignas(64) uint64_t x[VM_LANES], y[VM_LANES], sum[VM_LANES];
@@ -115,7 +117,8 @@ vm_action vm_external_MMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
         return action;
     const vm_matrix_form *f = (const vm_matrix_form *)(uintptr_t)op->imm;
     const vm_grid *run = warp->cta->run;
-    const uint32_t *list = operands_of(warp, op), *a = list + f->d_count, *b = a + f->a_count, *c = b + f->b_count;
+    const uint32_t *list = operands_of(warp, op), *a = list + f->d_count, *b = a + f->a_count,
+                   *c = b + f->b_count;
     const uint32_t *scales = c + f->c_count;
     bool wide = ptx_type_bits(f->a) == 64;
     product p;
@@ -140,7 +143,8 @@ vm_action vm_external_MMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
         if (wide)
             multiply_doubles(run, f, p.a, p.b, p.c, p.d);
         else
-            vm_matrix_multiply(f, run->launch->numerics, vm_matrix_sm(run), p.a, p.b, p.c, p.scale_a, p.scale_b, p.d);
+            vm_matrix_multiply(f, run->launch->numerics, vm_matrix_sm(run), p.a, p.b, p.c, p.scale_a,
+                               p.scale_b, p.d);
         vm_matrix_put_d(f, rows, part, mask, p.d);
     }
     for (unsigned r = 0; r < f->d_count; r++) {
@@ -169,8 +173,8 @@ static void put_pair(uint16_t matrix[8][8], unsigned lane, bool transposed, uint
         *(transposed ? &matrix[at + e][line] : &matrix[line][at + e]) = (uint16_t)(value >> 16 * e);
 }
 
-/* Byte e of register r of a transposed matrix of bytes, as (row in memory, byte in the row). The order inside the
- * register is CUTLASS's (copy_traits_sm100.hpp: SM100_U8x8_LDSM_T, SM100_U8x4_STSM_T). */
+/* Byte e of register r of a transposed matrix of bytes, as (row in memory, byte in the row). The order inside
+ * the register is CUTLASS's (copy_traits_sm100.hpp: SM100_U8x8_LDSM_T, SM100_U8x4_STSM_T). */
 static void byte_place(unsigned lane, unsigned r, unsigned e, bool store, unsigned *row, unsigned *column) {
     *row = (store ? 2 : 4) * (lane % 4) + (e & 1) + (store ? 0 : 2 * r);
     *column = lane / 4 + 8 * (e >> 1);
@@ -217,9 +221,9 @@ vm_action vm_external_LDMATRIX(vm_warp *warp, const vm_op *op, uint32_t mask) {
         else
             memcpy(rows[l], bytes, 16);
     }
-    unsigned registers = count * lines / 8;
+    unsigned written = count * lines / 8;
     uint32_t result[4][VM_LANES];
-    for (unsigned r = 0; r < registers; r++) {
+    for (unsigned r = 0; r < written; r++) {
         uint16_t matrix[8][8];
         memcpy(matrix, rows[8 * r], sizeof matrix);
         for (unsigned lane = 0; lane < VM_LANES; lane++) {
@@ -235,7 +239,7 @@ vm_action vm_external_LDMATRIX(vm_warp *warp, const vm_op *op, uint32_t mask) {
             }
         }
     }
-    for (unsigned r = 0; r < registers; r++) {
+    for (unsigned r = 0; r < written; r++) {
         uint32_t *to = vm_operand(warp, list[1 + r] & ~VM_REF_WRITTEN);
         VM_FOR_LANES(lane, mask)
         to[lane] = result[r][lane];

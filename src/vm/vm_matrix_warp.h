@@ -14,8 +14,8 @@ enum {
     VM_MATRIX_GENERIC = 256
 };
 
-/* All live lanes of the warp must execute an .aligned instruction together. False: answer *action. Lanes that have
- * exited or never were are a finding. */
+/* All live lanes of the warp must execute an .aligned instruction together. False: answer *action. Lanes that
+ * have exited or never were are a finding. */
 bool vm_matrix_gather(vm_warp *warp, uint32_t mask, vm_action *action);
 /* 90 for a module whose target is sm_90a. */
 unsigned vm_matrix_sm(const vm_grid *run);

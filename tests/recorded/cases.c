@@ -225,4 +225,5 @@ void cases_make(case_taker *take, void *user) {
     cases_memory(take, user);
     cases_matrix(take, user);
     cases_wgmma(take, user);
+    cases_wmma(take, user);
 }

@@ -51,7 +51,8 @@ void cases_make(case_taker *take, void *user);
 void cases_scalar(case_taker *take, void *user); /* cases_scalar.c */
 void cases_memory(case_taker *take, void *user); /* cases_memory.c */
 void cases_matrix(case_taker *take, void *user); /* cases_matrix.c */
-void cases_wgmma(case_taker *take, void *user);  /* cases_wgmma.c */
+void cases_wmma(case_taker *take, void *user);
+void cases_wgmma(case_taker *take, void *user); /* cases_wgmma.c */
 
 /* Inputs of a case: blocks * threads * in_words words; malloc. */
 uint32_t *case_inputs(const recorded_case *c);

@@ -167,12 +167,13 @@ static void fragments(case_builder *b, const wmma_row *w) {
     unsigned a = inputs(b, w->kind, w->a), bb = inputs(b, w->kind, w->b), c = inputs(b, w->kind_c, w->c);
     /* memory: byte i of 4096 holds a number that tells 16-bit and wider elements apart */
     case_put(&b->before, ".shared .align 128 .b8 sm[4096];\n");
-    case_put(&b->body,
-             ".reg .b64 pa;\nmov.u64 pa, sm;\nmov.u32 %%t5, sm;\nshl.b32 %%t3, %%t7, 7;\n"
-             "add.u32 %%t5, %%t5, %%t3;\nshl.b32 %%t3, %%t7, %u;\n",
-             w->bytes == 1   ? 7
-             : w->bytes == 2 ? 6
-                             : 5);
+    case_put(
+        &b->body,
+        ".reg .b64 pa;\nmov.u64 pa, sm;\ncvta.shared.u64 pa, pa;\nmov.u32 %%t5, sm;\nshl.b32 %%t3, %%t7, 7;\n"
+        "add.u32 %%t5, %%t5, %%t3;\nshl.b32 %%t3, %%t7, %u;\n",
+        w->bytes == 1   ? 7
+        : w->bytes == 2 ? 6
+                        : 5);
     for (unsigned i = 0; i < 32; i++) {
         if (w->bytes == 1)
             case_put(&b->body,
@@ -237,6 +238,10 @@ void cases_matrix(case_taker *take, void *user) {
     doubles(&b, "m16n8k4", 4, 2, 1);
     doubles(&b, "m16n8k8", 4, 4, 2);
     doubles(&b, "m16n8k16", 4, 8, 4);
+}
+
+void cases_wmma(case_taker *take, void *user) {
+    case_builder b = {.take = take, .user = user};
     for (size_t i = 0; i < sizeof wmmas / sizeof wmmas[0]; i++)
         fragments(&b, &wmmas[i]);
 }

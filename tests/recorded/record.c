@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef int result;
 typedef unsigned long long pointer;
@@ -92,8 +95,9 @@ typedef struct recorder {
     const char *folder;
     FILE *outputs; /* OUT_DIR/outputs-N.bin: all outputs of one case after the other */
     size_t written;
-    unsigned files, cases, refused;
-    bool lost; /* the context is gone: nothing runs any more */
+    unsigned files, cases;
+    unsigned *next; /* first case that no process has begun; shared by the processes */
+    bool lost;      /* the context is gone: this process runs nothing more */
 } recorder;
 
 enum { FILE_LIMIT = 14 << 20 };
@@ -167,32 +171,26 @@ static void run(recorder *r, const recorded_case *c, void *module) {
 
 static void record(void *user, const recorded_case *c) {
     recorder *r = user;
-    if (r->lost) {
-        fprintf(r->list, "skipped\t%s\n", c->name);
-    } else {
-        char log[1024] = "";
-        int options[] = {5, 6}; /* CU_JIT_ERROR_LOG_BUFFER, its size */
-        void *values[] = {log, (void *)(uintptr_t)sizeof log};
-        void *module;
-        result code = cuda.load(&module, c->ptx, 2, options, values);
-        if (code != 0) {
-            log[strcspn(log, "\n")] = 0;
-            fprintf(r->list, "refused\t%s\t%s\t%s\n", c->name, error_name(code), log);
-            r->refused++;
-        } else {
-            run(r, c, module);
-            if (!r->lost)
-                cuda.unload(module);
-        }
+    if (r->cases++ < *r->next || r->lost)
+        return;
+    (*r->next)++;
+    char log[1024] = "";
+    int options[] = {5, 6}; /* CU_JIT_ERROR_LOG_BUFFER, its size */
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    void *module;
+    result code = cuda.load(&module, c->ptx, 2, options, values);
+    if (code != 0) {
+        log[strcspn(log, "\n")] = 0;
+        fprintf(r->list, "refused\t%s\t%s\t%s\n", c->name, error_name(code), log);
+        return;
     }
-    r->cases++;
+    run(r, c, module);
+    if (!r->lost)
+        cuda.unload(module);
 }
 
-int main(int count, char **arguments) {
-    if (count != 2) {
-        fprintf(stderr, "usage: record OUT_DIR\n");
-        return 2;
-    }
+/* One process until the end, or until a kernel takes the context with it. */
+static int record_some(recorder *r) {
     open_driver();
     int device, driver_version = 0, major = 0, minor = 0;
     char name[128] = "";
@@ -205,20 +203,44 @@ int main(int count, char **arguments) {
     cuda.attribute(&minor, 76, device);
     need(cuda.retain(&context, device), "context");
     need(cuda.current(context), "context");
-    mkdir(arguments[1], 0777);
     char path[512];
-    snprintf(path, sizeof path, "%s/recorded.txt", arguments[1]);
-    recorder r = {.list = fopen(path, "w"), .folder = arguments[1]};
-    if (r.list == NULL) {
+    snprintf(path, sizeof path, "%s/recorded.txt", r->folder);
+    r->list = fopen(path, *r->next ? "a" : "w");
+    if (r->list == NULL) {
         fprintf(stderr, "record: %s: %s\n", path, strerror(errno));
         return 1;
     }
-    fprintf(r.list, "device\t%s\tsm_%d%d\tdriver %d\n", name, major, minor, driver_version);
-    cases_make(record, &r);
-    fclose(r.list);
-    if (r.outputs != NULL)
-        fclose(r.outputs);
-    printf("%s: %u cases, %u refused by the driver%s\n", path, r.cases, r.refused,
-           r.lost ? ", the context was lost" : "");
-    return r.lost ? 1 : 0;
+    if (*r->next == 0)
+        fprintf(r->list, "device\t%s\tsm_%d%d\tdriver %d\n", name, major, minor, driver_version);
+    cases_make(record, r);
+    fclose(r->list);
+    if (r->outputs != NULL)
+        fclose(r->outputs);
+    return r->lost ? 7 : 0;
+}
+
+int main(int count, char **arguments) {
+    if (count != 2) {
+        fprintf(stderr, "usage: record OUT_DIR\n");
+        return 2;
+    }
+    mkdir(arguments[1], 0777);
+    unsigned *next = mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (next == MAP_FAILED)
+        return 1;
+    for (int lost = 0; lost < 50; lost++) {
+        pid_t child = fork();
+        if (child == 0) {
+            recorder r = {.folder = arguments[1], .next = next, .files = (unsigned)lost * 10};
+            _exit(record_some(&r));
+        }
+        int status = 0;
+        if (child < 0 || waitpid(child, &status, 0) < 0)
+            return 1;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) {
+            printf("%s: %u cases, the context was lost %d times\n", arguments[1], *next, lost);
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        }
+    }
+    return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an H200 (driver 13.0) did with the random tensor copies that tests/unit/vm_tensor_copy.c draws: the low 32
- * bits of the FNV-1a hash of the shared memory that a load left (with 256 bytes after it), the bytes that its mbarrier
- * counted, and the hash of global memory after a store. */
+ * What an H200 (driver 13.0) did with the random tensor copies that tests/unit/vm_tensor_copy.c draws: the
+ * low 32 bits of the FNV-1a hash of the shared memory that a load left (with 256 bytes after it), the bytes
+ * that its mbarrier counted, and the hash of global memory after a store. */
 /* clang-format off */
 static const uint32_t recorded_load_hash[] = {
     0x6abad171,0x805cfe4f,0x908208cd,0xb6f06b5e,0x48357e83,0x419b0a03,0x8b66d4d8,0xff2f5283,0x33337528,0x1baa1a2f,0x4e036683,0x16744883,
