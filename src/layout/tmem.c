@@ -64,8 +64,9 @@ const layout_tile *layout_tmem_datapath(base_arena *arena, char letter, int64_t 
 }
 
 bool layout_tmem_letter(base_arena *arena, int m, int cta_group, bool ws, char *letter, layout_error *error) {
-    if (ws && (cta_group != 1 || m != 64))
-        return layout_refuse(arena, error, "a .ws layout exists for cta_group 1 with M = 64, not %d with %d",
+    if (ws && (cta_group != 1 || (m != 64 && m != 128)))
+        return layout_refuse(arena, error,
+                             "a .ws operand layout exists for cta_group 1 with M = 64 or 128, not %d with %d",
                              cta_group, m) != NULL;
     *letter = cta_group == 1 && m == 128   ? 'D'
               : cta_group == 1 && m == 64  ? (ws ? 'E' : 'F')
