@@ -57,6 +57,21 @@ static bool looks_like_cute(const char *text) {
     return strchr("(0123456789_", *text) != NULL || strncmp(text, "Sw", 2) == 0;
 }
 
+/* What is odd about a layout but leaves every answer exact. */
+static void warn(call *c, base_span span, const layout_tile *layout) {
+    layout_error error = {NULL};
+    int64_t top = 0, room = 0;
+    if (layout_canonical_fused(c->session->arena, layout, &error) == NULL)
+        base_report(c->session->diagnostics, BASE_WARNING, "T0845", span, "%s", error.text);
+    if (layout->swizzle.present && layout_span(layout, LAYOUT_AXIS_M, &top) &&
+        layout_footprint(layout, LAYOUT_AXIS_M, &room) && room != top)
+        base_report(c->session->diagnostics, BASE_WARNING, "T0846", span,
+                    "the swizzle flips bits within blocks of %lld elements, which do not divide the tile: it "
+                    "ends at m %lld, but its elements reach into a block that ends at m %lld",
+                    (long long)layout_swizzle_block(layout->swizzle), (long long)top - 1,
+                    (long long)room - 1);
+}
+
 static void read_body(void *argument) {
     call *c = argument;
     base_arena *arena = c->session->arena;
@@ -96,8 +111,10 @@ static void read_body(void *argument) {
         layout_map_make(arena, layout, c->rank ? c->shape : shape, c->rank ? c->rank : rank, &error);
     if (map == NULL)
         c->status = refuse(c, "T0841", span, &error);
-    else
+    else {
+        warn(c, span, layout);
         *(tirc_layout **)c->result = wrap(c->session, map);
+    }
 }
 
 tirc_status tirc_layout_read(tirc_session *session, const char *text, uint32_t rank, const int64_t *shape,
@@ -140,7 +157,8 @@ void tirc_layout_describe(const tirc_layout *layout, tirc_layout_facts *facts) {
                                  .canonical = "",
                                  .thread_axis = thread_axis(map)};
     for (uint32_t i = 0; i < map->layout->replica_count; i++)
-        facts->copies *= map->layout->replica[i].extent;
+        if (__builtin_mul_overflow(facts->copies, map->layout->replica[i].extent, &facts->copies))
+            facts->copies = INT64_MAX;
     call c = {.session = layout->session, .layout = layout, .result = facts};
     (void)perform(&c, describe_body);
 }
@@ -430,6 +448,10 @@ static void fragment_body(void *argument) {
     out->bits_per_lane = request.size.bits_per_lane;
     out->cells = request.size.cells;
     out->registers_per_thread = request.size.registers;
+    const char **words = BASE_NEW_ARRAY(c->session->arena, const char *, request.word_count + 1);
+    memcpy(words, request.words, request.word_count * sizeof *words);
+    out->words = words;
+    out->word_count = request.word_count;
     if (request.tile == NULL) /* two tiles apart */
         return;
     const layout_map *map = layout_map_make(c->session->arena, request.tile, request.shape, 2, &error);

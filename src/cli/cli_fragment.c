@@ -10,7 +10,7 @@ static const cli_option options[] = {
     {"--pack", NULL, "with .pack::16b (ld) or .unpack::16b (st)", false},
     {"--split", "N", "columns to the second half of 16x32bx2; default: side by side", false},
     {"--at", "LANE,COLUMN", "the thread and register of a cell", false},
-    {"--thread", "T", "the cells of a thread", false},
+    {"--thread", "T", "the cells of a thread of the warp or warpgroup", false},
     {"--layout", NULL, "the fragment as a layout", false},
     {"--svg", "FILE", "a picture (- for standard output)", false},
     {"--html", "FILE", "a picture with hover, one self-contained file", false},
@@ -77,15 +77,33 @@ static tirc_status answer_at(const request *r, const char *text) {
     return status;
 }
 
+static bool has_axis(const tirc_layout_facts *facts, const char *name) {
+    for (uint32_t a = 0; a < facts->axis_count; ++a)
+        if (!strcmp(facts->axes[a], name))
+            return true;
+    return false;
+}
+
+/* A thread of a warp, or of a warpgroup by one number or by warp and lane. */
 static tirc_status answer_thread(const request *r) {
     uint64_t thread = 0;
     tirc_layout_facts facts;
     tirc_layout_found found;
-    if (!cli_number(r->arguments, "--thread", 0, 127, &thread) || !one_layout(r, &facts))
+    if (!one_layout(r, &facts))
         return TIRC_USAGE;
-    tirc_layout_place places[2] = {{"laneid", (int64_t)(thread % 32)}, {"wid_in_wg", (int64_t)(thread / 32)}};
-    tirc_status status =
-        tirc_layout_find(r->fragment.layout, places, facts.axis_count > 2 ? 2 : 1, 1 << 16, &found);
+    bool by_lane = has_axis(&facts, "laneid"), by_thread = has_axis(&facts, "tid_in_wg"),
+         by_warp = has_axis(&facts, "wid_in_wg");
+    if (!by_lane && !by_thread) {
+        cli_usage("fragment", "`--thread`: %s is a tile of tensor memory, which no thread holds", r->name);
+        return TIRC_USAGE;
+    }
+    if (!cli_number(r->arguments, "--thread", 0, by_thread || by_warp ? 127 : 31, &thread))
+        return TIRC_USAGE;
+    tirc_layout_place places[2] = {{by_thread ? "tid_in_wg" : "laneid", (int64_t)thread},
+                                   {"wid_in_wg", (int64_t)(thread / 32)}};
+    if (by_warp)
+        places[0].value %= 32;
+    tirc_status status = tirc_layout_find(r->fragment.layout, places, by_warp ? 2 : 1, 1 << 16, &found);
     if (status != TIRC_OK)
         return status;
     uint32_t m = 0;
@@ -113,7 +131,9 @@ static void print_facts(const request *r) {
         printf(", \"shape\": [%" PRId64 ", %" PRId64 "], \"layout\": \"%s\"", facts.shape[0], facts.shape[1],
                facts.text);
     }
-    puts("}");
+    for (uint32_t i = 0; i < f->word_count; ++i)
+        printf("%s\"%s\"", i ? ", " : ", \"words\": [", f->words[i]);
+    puts(f->word_count ? "]}" : "}");
 }
 
 static tirc_status answer_all(request *r) {
@@ -174,11 +194,15 @@ static int fragment(const cli_arguments *arguments) {
 const cli_command cli_fragment_command = {
     .name = "fragment",
     .words = "INSTRUCTION",
-    .summary = "lane, column, thread and register of tcgen05.ld, st and matrix fragments",
+    .summary = "lane, column, thread and register of tcgen05, mma, wgmma and ldmatrix fragments",
     .options = options,
     .least = 1,
     .most = 1,
     .run = fragment,
     .examples = "  tirc fragment tcgen05.ld.16x128b.x4\n"
                 "  tirc fragment tcgen05.ld.32x32b.x8 --pack --svg fragment.svg\n"
-                "  tirc fragment mma.m16n8k16.f16.A --thread 5\n"};
+                "  tirc fragment mma.m16n8k16.f16.A --thread 5\n"
+                "  tirc fragment tcgen05.atom.16x256b.128x64.b16 --thread 77\n"
+                "  tirc fragment wgmma.m64n128          wgmma.m64k16.f16.A   mma.m16n8.f32.D\n"
+                "  tirc fragment tcgen05.mma.F.n64      tcgen05.cp.32x128b.warpx4\n"
+                "  tirc fragment tcgen05.sf.128x4.4X    ldmatrix.x4.trans    stmatrix.x2\n"};

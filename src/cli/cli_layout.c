@@ -119,25 +119,30 @@ static tirc_status answer_at(question *q, const char *text) {
     return status;
 }
 
+/* Every copy of every element. */
 static tirc_status answer_table(question *q) {
-    int64_t coordinate[64], count, positions[64];
-    if (q->facts.elements > TABLE_LIMIT) {
-        tirc_diagnostic_add(q->session, true, "T0843", "the table has more than 4194304 elements",
+    int64_t coordinate[64], copies = 0;
+    if (q->facts.elements > TABLE_LIMIT || q->facts.copies > TABLE_LIMIT / q->facts.elements) {
+        tirc_diagnostic_add(q->session, true, "T0843",
+                            "the table has more than 4194304 lines, one per copy of an element",
                             "ask for one element with --at, or for a smaller shape");
         return TIRC_ERROR;
     }
-    for (int64_t e = 0; e < q->facts.elements; ++e) {
+    int64_t *positions = malloc((size_t)q->facts.copies * q->facts.axis_count * sizeof *positions + 1);
+    tirc_status status = positions ? TIRC_OK : TIRC_NO_MEMORY;
+    for (int64_t e = 0; e < q->facts.elements && status == TIRC_OK; ++e) {
         tirc_layout_coordinate(q->layout, e, coordinate);
-        tirc_status status = tirc_layout_at(q->layout, coordinate, 1, positions, &count);
-        if (status != TIRC_OK)
-            return status;
-        fputs(q->json ? "{\"at\": " : "", stdout);
-        print_coordinate(q, e);
-        fputs(q->json ? ", \"place\": " : "  ", stdout);
-        print_place(q, positions);
-        puts(q->json ? "}" : "");
+        status = tirc_layout_at(q->layout, coordinate, (size_t)q->facts.copies, positions, &copies);
+        for (int64_t k = 0; k < copies && status == TIRC_OK; ++k) {
+            fputs(q->json ? "{\"at\": " : "", stdout);
+            print_coordinate(q, e);
+            fputs(q->json ? ", \"place\": " : "  ", stdout);
+            print_place(q, positions + k * q->facts.axis_count);
+            puts(q->json ? "}" : "");
+        }
     }
-    return TIRC_OK;
+    free(positions);
+    return status;
 }
 
 /* ---- the inverse ---- */
@@ -304,8 +309,8 @@ static tirc_status answer_banks(question *q) {
     if (q->json)
         printf("{\"wavefronts\": %u, \"ideal\": %u, \"conflicts\": [", banks.wavefronts, banks.ideal);
     else
-        printf("%u passes of 128 bytes for %u lanes of %u bytes; %u without conflicts\n", banks.wavefronts,
-               access.lanes, access.width, banks.ideal);
+        printf("%u pass%s of 128 bytes for %u lanes of %u bytes; %u without conflicts\n", banks.wavefronts,
+               banks.wavefronts == 1 ? "" : "es", access.lanes, access.width, banks.ideal);
     for (size_t i = 0; i < banks.count; ++i) {
         const tirc_bank_conflict *c = &banks.conflicts[i];
         printf(q->json ? "%s{\"pass\": %u, \"bank\": %u, \"words\": %u, \"lanes\": ["

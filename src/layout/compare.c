@@ -153,8 +153,13 @@ static bool refine(base_arena *arena, const layout_tile **a, const layout_tile *
 layout_answer layout_compare(base_arena *arena, const layout_map *first, const layout_map *second,
                              layout_difference *difference) {
     *difference = (layout_difference){.why = NULL};
-    bool fused = layout_canonical_fused(arena, first->layout, NULL) != NULL &&
-                 layout_canonical_fused(arena, second->layout, NULL) != NULL;
+    layout_error error = {NULL};
+    bool fused = layout_canonical_fused(arena, first->layout, &error) != NULL &&
+                 layout_canonical_fused(arena, second->layout, &error) != NULL;
+    if (!fused && first->axis_mask != second->axis_mask) { /* nothing says which threads are the same */
+        difference->why = error.text;
+        return LAYOUT_UNKNOWN;
+    }
     const layout_tile *a = plain(arena, first->layout, fused), *b = plain(arena, second->layout, fused);
     bool same_swizzle = layout_same_swizzle(a->swizzle, b->swizzle);
     if (!same_swizzle && a->replica_count + b->replica_count > 0) {

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the name of an instruction to its fragment. */
-#include "layout/fragment.h"
+#include "layout/fragment_internal.h"
 #include "layout/layout_internal.h"
+#include <stdarg.h>
 #include <string.h>
 
-typedef struct name_reader {
-    const char *at, *end;
-} name_reader;
-
-/* The next word up to a dot. */
-static base_text next_word(name_reader *r) {
+base_text fragment_word(fragment_reader *r) {
     const char *begin = r->at;
     while (r->at < r->end && *r->at != '.')
         r->at++;
@@ -19,17 +15,37 @@ static base_text next_word(name_reader *r) {
     return word;
 }
 
-/* "x4", "n128": the letter and a number of at most 4 digits; -1 when it is none. */
-static int counted(base_text word, char letter) {
+static int digits(const char *text, size_t size) {
     int n = 0;
-    if (word.size < 2 || word.size > 5 || word.data[0] != letter)
+    if (size == 0 || size > 5)
         return -1;
-    for (size_t i = 1; i < word.size; i++) {
-        if (word.data[i] < '0' || word.data[i] > '9')
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
             return -1;
-        n = 10 * n + (word.data[i] - '0');
+        n = 10 * n + (text[i] - '0');
     }
     return n;
+}
+
+int fragment_counted(base_text word, char letter) {
+    return word.size < 2 || word.size > 5 || word.data[0] != letter ? -1
+                                                                    : digits(word.data + 1, word.size - 1);
+}
+
+bool fragment_pair(base_text word, int64_t *first, int64_t *second) {
+    const char *x = word.size == 0 ? NULL : memchr(word.data, 'x', word.size);
+    if (x == NULL)
+        return false;
+    *first = digits(word.data, (size_t)(x - word.data));
+    *second = digits(x + 1, (size_t)(word.data + word.size - x - 1));
+    return *first >= 0 && *second >= 0;
+}
+
+void fragment_say(base_arena *arena, layout_fragment_request *request, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    request->words[request->word_count++] = base_arena_format_list(arena, format, arguments);
+    va_end(arguments);
 }
 
 /* m16n8k16 and the like. */
@@ -47,15 +63,40 @@ static bool is_mma_shape(base_text word) {
     return n;
 }
 
-static bool transfer(base_arena *arena, name_reader *r, bool pack, int64_t split,
+static void describe_transfer(base_arena *arena, layout_fragment_request *request) {
+    const layout_transfer_size *size = &request->size;
+    bool pack = request->transfer.pack;
+    fragment_say(
+        arena, request,
+        "One warp %s %d lanes x %d bits = %d cells of tensor memory%s; %d register%s of 32 bits per thread "
+        "(%d x 32 = %d).",
+        request->store ? "writes" : "reads", size->lanes, size->bits_per_lane, size->cells,
+        pack ? ", the low 16 bits of each" : "", size->registers, size->registers == 1 ? "" : "s",
+        size->registers, 32 * size->registers);
+    if (pack)
+        fragment_say(arena, request,
+                     "Register r holds column 2c in its low half and column 2c + 1 in its high half; slot 2r "
+                     "is the low half.");
+    if (request->tile == NULL)
+        fragment_say(arena, request,
+                     "The second half lies %lld columns to the right of the first; it is drawn beside it.",
+                     (long long)request->transfer.split);
+    fragment_say(
+        arena, request,
+        "The warp's window starts at TMEM lane 32 x (warp in warpgroup)%s; rows and columns count from the "
+        "address.",
+        size->lanes == 16 ? ", or 16 further" : "");
+}
+
+static bool transfer(base_arena *arena, fragment_reader *r, bool pack, int64_t split,
                      layout_fragment_request *request, layout_error *error) {
     bool shaped = false, counts = false;
     request->is_transfer = true;
     request->transfer.pack = pack;
     request->transfer.split = split;
     while (r->at < r->end) {
-        base_text word = next_word(r);
-        int n = counted(word, 'x');
+        base_text word = fragment_word(r);
+        int n = fragment_counted(word, 'x');
         if (is_mma_shape(word))
             return layout_refuse(
                        arena, error,
@@ -89,15 +130,17 @@ static bool transfer(base_arena *arena, name_reader *r, bool pack, int64_t split
     request->tile = layout_transfer_layout(arena, &request->transfer, error);
     if (request->tile == NULL && error != NULL)
         error->text = NULL; /* two separate tiles: no single layout, but a fragment all the same */
+    describe_transfer(arena, request);
     return true;
 }
 
-static bool matrix(base_arena *arena, name_reader *r, layout_fragment_request *request, layout_error *error) {
+static bool matrix(base_arena *arena, fragment_reader *r, layout_fragment_request *request,
+                   layout_error *error) {
     bool transposed = false;
     int count = 1;
     while (r->at < r->end) {
-        base_text word = next_word(r);
-        int n = counted(word, 'x');
+        base_text word = fragment_word(r);
+        int n = fragment_counted(word, 'x');
         if (n >= 0)
             count = n;
         else if (base_text_is(word, "trans"))
@@ -112,56 +155,36 @@ static bool matrix(base_arena *arena, name_reader *r, layout_fragment_request *r
     request->shape[0] = 8;
     request->shape[1] = 8 * (int64_t)count;
     request->bits = 16;
-    return request->tile != NULL;
-}
-
-static bool named(base_arena *arena, const char *name, size_t size, layout_fragment_request *request,
-                  layout_error *error) {
-    const layout_fragment *fragment = layout_fragment_find(name, size);
-    if (fragment == NULL) {
-        base_builder text;
-        base_builder_start(&text, arena);
-        for (uint32_t i = 0; layout_fragment_at(i) != NULL; i++)
-            base_builder_format(&text, i == 0 ? "%s" : ", %s", layout_fragment_at(i)->name);
-        return layout_refuse(
-                   arena, error,
-                   "there is no fragment '%.*s'; there are tcgen05.ld and tcgen05.st with a shape and "
-                   "a count, ldmatrix.x4, stmatrix.x4, wgmma.m64n128, %s",
-                   (int)(size < 60 ? size : 60), name, text.data) != NULL;
-    }
-    request->tile = layout_parse(arena, fragment->layout, strlen(fragment->layout), NULL, error);
-    request->shape[0] = fragment->shape[0];
-    request->shape[1] = fragment->shape[1];
-    request->bits = fragment->bits;
-    return request->tile != NULL;
-}
-
-static bool wgmma(base_arena *arena, name_reader *r, layout_fragment_request *request, layout_error *error) {
-    base_text word = next_word(r);
-    int n = -1;
-    if (word.size > 3 && memcmp(word.data, "m64", 3) == 0)
-        n = counted((base_text){word.data + 3, word.size - 3}, 'n');
-    if (n < 0)
-        return layout_refuse(arena, error, "wgmma needs m64nN, as in wgmma.m64n128") != NULL;
-    request->tile = layout_wgmma_accumulator(arena, n, error);
-    request->shape[0] = 64;
-    request->shape[1] = n;
-    request->bits = 32;
-    return request->tile != NULL;
+    if (request->tile == NULL)
+        return false;
+    fragment_say(
+        arena, request,
+        "%d matri%s of 8 x 8 elements of 16 bits, drawn side by side; lane %sgives the address of one "
+        "row of 16 bytes%s.",
+        count, count == 1 ? "x" : "ces", count == 1 ? "r " : "8q + r ",
+        count == 1 ? "" : ", row r of matrix q");
+    fragment_say(
+        arena, request,
+        "Lane 4r + w %s elements 2w and 2w + 1 of %s r of every matrix, in register q of 32 bits for "
+        "matrix q; slot s is half s %% 2 of register s / 2.",
+        request->store ? "gives" : "gets", transposed ? "column" : "row");
+    return true;
 }
 
 bool layout_fragment_parse(base_arena *arena, const char *name, size_t size, bool pack, int64_t split,
                            layout_fragment_request *request, layout_error *error) {
-    name_reader r = {name, name + size};
+    fragment_reader r = {name, name + size};
     memset(request, 0, sizeof *request);
-    base_text word = next_word(&r);
+    base_text word = fragment_word(&r);
     if (base_text_is(word, "tcgen05")) {
-        word = next_word(&r);
+        word = fragment_word(&r);
         request->store = base_text_is(word, "st");
         if (request->store || base_text_is(word, "ld"))
             return transfer(arena, &r, pack, split, request, error);
-        return layout_refuse(arena, error, "of tcgen05, ld and st have fragments, not '%.*s'",
-                             (int)(word.size < 40 ? word.size : 40), word.data) != NULL;
+        if (pack || split != 0)
+            return layout_refuse(arena, error, "packing and a second half belong to tcgen05.ld and st") !=
+                   NULL;
+        return fragment_tensor_memory(arena, word, &r, request, error);
     }
     if (pack || split != 0)
         return layout_refuse(arena, error, "packing and a second half belong to tcgen05.ld and st") != NULL;
@@ -169,6 +192,13 @@ bool layout_fragment_parse(base_arena *arena, const char *name, size_t size, boo
     if (request->store || base_text_is(word, "ldmatrix"))
         return matrix(arena, &r, request, error);
     if (base_text_is(word, "wgmma"))
-        return wgmma(arena, &r, request, error);
-    return named(arena, name, size, request, error);
+        return fragment_wgmma(arena, &r, request, error);
+    if (base_text_is(word, "mma"))
+        return fragment_mma(arena, &r, request, error);
+    return layout_refuse(arena, error,
+                         "there is no fragment '%.*s'; there are tcgen05.ld.16x128b.x4, tcgen05.st..., "
+                         "tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64, tcgen05.cp.32x128b.warpx4, "
+                         "tcgen05.sf.128x4.4X, mma.m16n8k16.f16.A, mma.m16n8.f32.D, wgmma.m64n128, "
+                         "wgmma.m64k16.f16.A, ldmatrix.x4.trans and stmatrix.x4",
+                         (int)(size < 60 ? size : 60), name) != NULL;
 }

@@ -103,6 +103,7 @@ const layout_tile *layout_compose(base_arena *arena, const layout_tile *tile, la
 int64_t layout_swizzle_apply(layout_swizzle swizzle, int64_t address); /* address >= 0 */
 int64_t layout_swizzle_undo(layout_swizzle swizzle, int64_t address);
 int64_t layout_swizzle_period(layout_swizzle swizzle);
+int64_t layout_swizzle_block(layout_swizzle swizzle); /* aligned blocks that no flip leaves; 1 without any */
 
 /* Position per axis (layouts.md 1.2), the origin included; shape NULL: coordinate is one flat index or one
  * digit per iter. position has LAYOUT_AXIS_COUNT entries; *axes gets a bit per axis present. */

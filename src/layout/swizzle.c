@@ -23,6 +23,13 @@ int64_t layout_swizzle_period(layout_swizzle swizzle) {
     return swizzle.present ? (int64_t)1 << (swizzle.per_element + swizzle.length + swizzle.atom) : 1;
 }
 
+int64_t layout_swizzle_block(layout_swizzle swizzle) {
+    if (!swizzle.present || swizzle.length == 0)
+        return 1;
+    return swizzle.outer ? layout_swizzle_period(swizzle)
+                         : (int64_t)1 << (swizzle.per_element + swizzle.length);
+}
+
 bool layout_same_swizzle(layout_swizzle a, layout_swizzle b) {
     return a.present == b.present &&
            (!a.present || (a.per_element == b.per_element && a.length == b.length && a.atom == b.atom &&
@@ -111,9 +118,6 @@ bool layout_footprint(const layout_tile *layout, layout_axis axis, int64_t *foot
         return false;
     if (!layout->swizzle.present || axis != LAYOUT_AXIS_M || layout->swizzle.length == 0 || *footprint <= 0)
         return true;
-    int64_t block = layout->swizzle.outer
-                        ? layout_swizzle_period(layout->swizzle)
-                        : (int64_t)1 << (layout->swizzle.per_element + layout->swizzle.length);
-    int64_t rest = *footprint % block;
+    int64_t block = layout_swizzle_block(layout->swizzle), rest = *footprint % block;
     return rest == 0 || !__builtin_add_overflow(*footprint, block - rest, footprint);
 }

@@ -3,12 +3,14 @@
  * access is a base pointer and one element number; no axis, layout or DECLARE is left. Accesses wider than 16
  * bytes are split. Must not simplify indices beyond what building them folds. */
 #include "lower/lower_internal.h"
+#include "layout/query.h"
 #include "num/num.h"
 
 typedef struct state {
     lower_context *context;
     base_span span;
     base_map *memo;
+    base_map *stored; /* tensors whose layout was looked at */
 } state;
 
 static const ir_expr *offset_by(ir_module *module, const ir_expr *index, int64_t delta) {
@@ -84,6 +86,40 @@ static void expression(void *user, const ir_expr **e) {
     *e = ir_expr_rewrite(st->context->module, *e, rewrite, st, st->memo);
 }
 
+static const char *coordinate_text(state *st, const layout_map *map, int64_t flat) {
+    int64_t *coordinate = BASE_NEW_ARRAY(st->context->arena, int64_t, (size_t)map->rank + 1);
+    base_builder text;
+    base_builder_start(&text, st->context->arena);
+    layout_map_coordinate(map, flat, coordinate);
+    for (uint32_t d = 0; d < map->rank; d++)
+        base_builder_format(&text, d == 0 ? "[%lld" : ", %lld", (long long)coordinate[d]);
+    base_builder_char(&text, ']');
+    return text.data;
+}
+
+/* A store to one element that changes another is seldom meant, and a race when two threads do it. */
+static void check_injective(state *st, const ir_tensor *tensor) {
+    base_arena *arena = st->context->arena;
+    if (!tensor->type.layout || base_map_get(st->stored, tensor->id + 1))
+        return;
+    base_map_set(st->stored, tensor->id + 1, st);
+    int64_t *shape = BASE_NEW_ARRAY(arena, int64_t, (size_t)tensor->type.rank + 1);
+    for (uint32_t d = 0; d < tensor->type.rank; d++)
+        if (!ir_is_int(tensor->type.shape[d], &shape[d]))
+            return;
+    layout_collision collision;
+    const layout_map *map = layout_map_make(arena, tensor->type.layout, shape, tensor->type.rank, NULL);
+    if (!map || layout_injective(map, &collision) != LAYOUT_NO)
+        return;
+    base_diagnostic *d =
+        base_report(st->context->diagnostics, BASE_WARNING, "T0421", st->span,
+                    "a store to '%s', whose layout is not injective: %s and %s both map to m %lld",
+                    tensor->name, coordinate_text(st, map, collision.first),
+                    coordinate_text(st, map, collision.second), (long long)collision.position[LAYOUT_AXIS_M]);
+    base_note(st->context->diagnostics, d, tensor->span, "'%s' has the layout %s", tensor->name,
+              layout_text_of(arena, tensor->type.layout));
+}
+
 static void add_store(state *st, const ir_stmt *s, const ir_expr *index, const ir_expr *value,
                       lower_statements *out) {
     ir_module *module = st->context->module;
@@ -103,6 +139,7 @@ static void store(state *st, const ir_stmt *s, lower_statements *out) {
     const ir_expr *value = s->as.store.value;
     if (!index)
         return;
+    check_injective(st, s->as.store.tensor);
     unsigned lanes = value->type.lanes, limit = lower_chunk_limit((num_dtype)value->type.dtype);
     if (lanes <= limit) {
         add_store(st, s, index, value, out);
@@ -143,6 +180,6 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_layouts(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
-    state st = {.context = context};
+    state st = {.context = context, .stored = base_map_create(context->arena)};
     lower_map_statements(context, context->function->body, statement, &st);
 }

@@ -300,10 +300,10 @@ static void mark_access(view_figure *f, const view_options *options) {
             f->physical.mark[row * f->physical.columns + column] = (uint8_t)(lane + 1);
         }
     say(f,
-        "The outlined access of %u lanes, %u bytes each, takes %u passes of shared memory; without bank "
+        "The outlined access of %u lanes, %u bytes each, takes %u pass%s of shared memory; without bank "
         "conflicts %u.",
         (unsigned)options->bank_lanes, options->bank_width, (unsigned)banks->wavefronts,
-        (unsigned)banks->ideal);
+        banks->wavefronts == 1 ? "" : "es", (unsigned)banks->ideal);
 }
 
 static view_figure *start(base_arena *arena, const layout_map *map, const view_options *options,
@@ -343,26 +343,6 @@ const view_figure *view_layout(base_arena *arena, const layout_map *map, const v
     return shown == NULL ? NULL : start(arena, shown, &named, error);
 }
 
-static void describe_transfer(view_figure *f, const layout_fragment_request *request) {
-    const layout_transfer_size *size = &request->size;
-    bool pack = request->transfer.pack;
-    say(f,
-        "One warp %s %d lanes x %d bits = %d cells of tensor memory%s; %d registers of 32 bits per thread "
-        "(%d x 32 = %d).",
-        request->store ? "writes" : "reads", size->lanes, size->bits_per_lane, size->cells,
-        pack ? ", the low 16 bits of each" : "", size->registers, size->registers, 32 * size->registers);
-    if (pack)
-        say(f, "Register r holds column 2c in its low half and column 2c + 1 in its high half; slot 2r is "
-               "the low half.");
-    if (request->tile == NULL)
-        say(f, "The second half lies %lld columns to the right of the first; it is drawn beside it.",
-            (long long)request->transfer.split);
-    say(f,
-        "The warp's window starts at TMEM lane 32 x (warp in warpgroup)%s; rows and columns count from the "
-        "address.",
-        size->lanes == 16 ? ", or 16 further" : "");
-}
-
 const view_figure *view_fragment(base_arena *arena, const layout_fragment_request *request, const char *name,
                                  layout_error *error) {
     const layout_tile *tile = request->tile;
@@ -379,8 +359,11 @@ const view_figure *view_fragment(base_arena *arena, const layout_fragment_reques
         return NULL;
     f->fragment = true;
     f->packed = request->is_transfer && request->transfer.pack;
+    const char *reading = f->words.items[0]; /* how to read the grids comes last */
+    f->words.count = 0;
+    for (uint32_t i = 0; i < request->word_count; i++)
+        say(f, "%s", request->words[i]);
     if (request->is_transfer) {
-        f->words.count = 0;
         f->logical.name = base_arena_format(arena, "tensor memory, %d lanes x %d columns",
                                             request->size.lanes, request->size.columns);
         f->logical.row_name = "lane";
@@ -389,9 +372,8 @@ const view_figure *view_fragment(base_arena *arena, const layout_fragment_reques
         f->physical.row_name = "thread";
         f->physical.column_name = f->packed ? "register half" : "register";
         f->place_words = f->packed ? "thread:register half" : "thread:register";
-        describe_transfer(f, request);
     } else {
-        f->physical.column_name = "register slot";
+        say(f, "%s", reading);
     }
     return f;
 }

@@ -50,6 +50,10 @@ check 0 '{"at": [0,0], "place": {"m": 0}}
 {"at": [0,1], "place": {"m": 2}}
 {"at": [1,0], "place": {"m": 1}}
 {"at": [1,1], "place": {"m": 3}}' layout 'S[(2,2):(1,2)]' --table --json
+check 0 '(0)  m 0
+(0)  m 4
+(1)  m 1
+(1)  m 5' layout 'S[2:1]+R[2:4]' --table
 check 0 '(1, 2)  laneid 5, m 0
 (1, 3)  laneid 5, m 1' layout 'S[(8,4,2):(4@laneid,1@laneid,1)]' --shape 8,8 --lane 5
 check 0 '{"elements": [{"at": [1,3], "place": {"laneid": 5, "m": 1}}], "complete": true}' \
@@ -76,7 +80,7 @@ check 0 'Sw<3,3,3> o 0 o (8,64):(64,1)' layout 'Z(3,3,3)*S[(8,64):(64,1)]' --cut
 check 0 '{"m": 72}' layout '((4,2),(2,4)):((8,4),(1,16))' --at 3,6 --json --shape 8,8
 check 0 'S[64:1]' layout 'S[(8,8):(8,1)]' --canonical
 check 0 '{"m": 3, "laneid": 6}' fragment tcgen05.ld.16x128b.x4 --at 9,6 --json
-check 0 '{"name": "tcgen05.ld.16x128b.x4", "lanes": 16, "bits_per_lane": 512, "cells": 256, "registers_per_thread": 8, "shape": [16, 16], "layout": "S[(2,8,4,4):(1,4@laneid,2,1@laneid)]"}' \
+check 0 '{"name": "tcgen05.ld.16x128b.x4", "lanes": 16, "bits_per_lane": 512, "cells": 256, "registers_per_thread": 8, "shape": [16, 16], "layout": "S[(2,8,4,4):(1,4@laneid,2,1@laneid)]", "words": ["One warp reads 16 lanes x 512 bits = 256 cells of tensor memory; 8 registers of 32 bits per thread (8 x 32 = 256).", "The warp'"'"'s window starts at TMEM lane 32 x (warp in warpgroup), or 16 further; rows and columns count from the address."]}' \
     fragment tcgen05.ld.16x128b.x4 --json
 check 0 'm 0  (5, 2)
 m 1  (5, 3)
@@ -85,6 +89,44 @@ m 3  (13, 3)' fragment mma.m16n8.D --thread 21
 part 0 'One warp reads 16 lanes x 512 bits = 256 cells of tensor memory; 8 registers of 32 bits per thread' fragment tcgen05.ld.16x128b.x4
 part 0 'Register r holds column 2c in its low half' fragment tcgen05.ld.16x128b.x4 --pack
 part 0 'S[(2,2):(2,1)]' layout 'S[(2,2):(2,1)]'
+part 0 'A of mma.m16n8k32: 16 x 32 elements of 8 bits; each of 32 threads holds 16 of them in 4 registers' fragment mma.m16n8k32.e4m3.A
+part 0 'D of wgmma.m64n16: 64 x 16 elements of 32 bits; each of 128 threads holds 8 of them' fragment wgmma.m64n16
+part 0 '4 matrices of 8 x 8 elements of 16 bits' fragment stmatrix.x4.trans
+part 0 'Datapath F: the accumulator of cta_group::1, M = 64, not .ws; 64 rows per CTA, 32 columns of cells.' fragment tcgen05.mma.F.n32
+part 0 'each row to 4 lanes' fragment tcgen05.cp.32x128b.warpx4
+check 0 'm 0  (75, 0)
+m 1  (75, 2)
+m 2  (91, 0)
+m 3  (91, 2)' fragment tcgen05.atom.16x64b.128x4 --thread 77
+check 0 '{"m": 0, "at": [77, 0]}
+{"m": 1, "at": [77, 1]}' fragment tcgen05.atom.32x32b.128x2 --thread 77 --json
+# every fragment that a name can say: words, a picture, and one thread's share
+every=$(for s in 32x32b 16x64b 16x128b 16x256b 16x32bx2; do for n in 1 2 4 8 16 32; do echo tcgen05.ld.$s.x$n tcgen05.st.$s.x$n; done; done
+    for n in 8 16 32 64 128 256; do echo tcgen05.atom.32x32b.128x$n.b16; done
+    for s in 16x64b 16x128b 16x256b; do for r in 64 128; do echo tcgen05.atom.$s.${r}x64 tcgen05.atom.$s.${r}x64.b16; done; done
+    for l in A B C D E F G; do echo tcgen05.mma.$l.n64; done
+    echo tcgen05.cp.128x256b tcgen05.cp.4x256b tcgen05.cp.128x128b tcgen05.cp.64x128b.warpx2::02_13 tcgen05.cp.64x128b.warpx2::01_23
+    for v in 1X 2X 4X; do echo tcgen05.sf.128x8.$v; done
+    for f in k8.f16 k16.bf16 k4.tf32 k8.tf32 k16.s8 k32.e5m2 k32.e2m1 k32.s4 k64.u4 k128.b1 k256.b1 k4.f64 k8.f64 k16.f64; do
+        echo mma.m16n8$f.A mma.m16n8$f.B
+    done
+    echo mma.m8n8k16.s8.A mma.m8n8k32.u4.B mma.m8n8k128.b1.A mma.m8n8k4.f64.B mma.m8n8.D mma.m16n8.f16.C mma.m16n8.f64.D
+    for n in 8 24 128 256; do echo wgmma.m64n$n wgmma.m64n$n.f16; done
+    echo wgmma.m64k16.f16.A wgmma.m64k8.tf32.A wgmma.m64k32.s8.A
+    for n in 1 2 4; do echo ldmatrix.x$n ldmatrix.x$n.trans stmatrix.x$n stmatrix.x$n.trans; done)
+wrong="" fragments=0
+for name in $every; do
+    fragments=$((fragments + 1))
+    "$tirc" fragment "$name" --columns 200 >"$work/log" 2>&1 && "$tirc" fragment "$name" --json >"$work/out" 2>>"$work/log" &&
+        grep -q '"words": \[".*[a-z]' "$work/out" && grep -q '[0-9]:[0-9]' "$work/log" || wrong="$wrong $name"
+done
+echo "wrong:$wrong" >"$work/log"
+[ -z "$wrong" ] && [ $fragments -gt 150 ]
+say $? "all $fragments fragments have words and a picture"
+# odd, but answered: a warning with the axis or the block
+part 0 'axis wgid numbers warpgroups, but the other thread axes end at the warp' layout 'S[(2,8):(1@wgid,1@laneid)]' --at 1,1
+part 3 'not decided: axis wgid numbers warpgroups' layout 'S[(2,8):(1@wgid,1@laneid)]' --compare 'S[16:1@tx]'
+part 0 'it ends at m 479, but its elements reach into a block that ends at m 511 [T0846]' layout 'Z(3,3,3)*S[(8,60):(60,1)]' --at 0,0
 # refused, with the iter or axis and the numbers
 part 1 'layout S[(4,8):(8,1)] has 32 elements, but the shape (4, 9) has 36 [T0841]' layout 'S[(4,8):(8,1)]' --shape 4,9
 part 1 'extent 0 of shard 1 is not positive [T0840]' layout 'S[(4,0):(8,1)]'
@@ -106,6 +148,9 @@ part 2 'wants at most 16 numbers' layout 'S[(8,8)]' --shape 8,x
 part 2 'has 3 coordinates, the shape has 2 dimensions' layout 'S[(8,8)]' --at 0,1,2
 part 2 'there is no element type `float17`' layout 'S[(8,8)]' --dtype float17
 part 2 'the layout has no axis of threads or lanes' layout 'S[(8,8)]' --lane 3
+part 2 'is a tile of tensor memory, which no thread holds' fragment tcgen05.mma.F.n8 --thread 3
+part 2 'a number from 0 to 31 is wanted' fragment mma.m16n8.D --thread 32
+part 1 'the table has more than 4194304 lines' layout 'S[(65536,64):(64,1)]+R[2:1]' --table
 part 1 "the layout has no axis 'tx'" layout 'S[(8,8)]' --inverse tx=3
 part 3 'gave up after 1048576 elements' layout 'S[(1048576,1048576):(0,0)]' --inverse m=0
 # the addresses that kernels really use

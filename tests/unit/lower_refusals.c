@@ -62,6 +62,16 @@ static const row rows[] = {
      "function k(A: float32[8]):\n    launch:\n        grid = (1, 1, 1)\n        block = (32, 1, 1)\n"
      "        min_blocks_per_sm = 2\n        max_registers = 32\n    A[0] = 1.0\n"},
 };
+
+/* Failure case A13 and its neighbour: accepted, with a word about the two elements. */
+static const row warned[] = {
+    {"T0421", "t.tir:10:", "a store to 'V', whose layout is not injective: [0] and [1] both map to m 0",
+     "function k(A: int32[8]):\n" HEAD
+     "    view V: int32[8] layout=S[8:0] = A.data\n    if tx < 8:\n        V[tx] = tx\n"},
+    {"T0421", "t.tir:10:", "a store to 'V', whose layout is not injective: [0, 1] and [1, 0] both map to m 1",
+     "function k(A: int32[8]):\n" HEAD
+     "    view V: int32[4, 2] layout=S[(4,2):(1,1)] = A.data\n    if tx < 8:\n        V[tx // 2, tx % 2] = tx\n"},
+};
 /* clang-format on */
 
 static void refusals(void **state) {
@@ -74,6 +84,17 @@ static void refusals(void **state) {
                 fail_msg("row %zu, wanted %s at %s '%s', got:\n%s", i, rows[i].code, rows[i].line,
                          rows[i].text, messages);
         }
+}
+
+static void warnings(void **state) {
+    for (size_t i = 0; i < sizeof warned / sizeof warned[0]; i++) {
+        help_lowered h = help_lower(*state, warned[i].tir, LOWER_FOR_PTX);
+        const char *messages = help_messages(&h);
+        if (!h.result || !strstr(messages, warned[i].code) || !strstr(messages, warned[i].text) ||
+            !strstr(messages, warned[i].line) || base_diagnostics_errors(h.diagnostics) != 0)
+            fail_msg("row %zu, wanted %s at %s '%s', got:\n%s", i, warned[i].code, warned[i].line,
+                     warned[i].text, messages);
+    }
 }
 
 /* What stands next to a refusal is accepted. */
@@ -99,6 +120,7 @@ static void neighbours(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {UNIT_WITH_ARENA(refusals), UNIT_WITH_ARENA(neighbours)};
+    const struct CMUnitTest tests[] = {UNIT_WITH_ARENA(refusals), UNIT_WITH_ARENA(warnings),
+                                       UNIT_WITH_ARENA(neighbours)};
     return cmocka_run_group_tests_name("lower_refusals", tests, NULL, NULL);
 }

@@ -182,11 +182,11 @@ static void fragment_refusals(void **state) {
         {"tcgen05.st.x4", "tcgen05.st needs a shape"},
         {"tcgen05.ld.16x64b.x3", "x3: the repeat count is a power of two"},
         {"tcgen05.ld.16x64b.x2.unpack::16b", "'unpack::16b' is no part of tcgen05.ld"},
-        {"tcgen05.mma", "of tcgen05, ld and st have fragments, not 'mma'"},
+        {"tcgen05.commit", "of tcgen05 there are the fragments of ld, st and atom (registers)"},
         {"ldmatrix.x3", "move 1, 2 or 4 matrices, not 3"},
         {"wgmma.m64n12", "wgmma has N from 8 to 256 in steps of 8, not 12"},
-        {"wgmma.m128n64", "wgmma needs m64nN"},
-        {"mma.m16n8k64", "there is no fragment 'mma.m16n8k64'"},
+        {"wgmma.m128n64", "wanted wgmma.m64nN"},
+        {"mma.m16n8k64", "a fragment of mma is mma.SHAPE.TYPE.A"},
         {"", "there is no fragment ''"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
