@@ -152,10 +152,11 @@ bool fragment_mma(base_arena *arena, fragment_reader *r, layout_fragment_request
     operand = operand == 'C' ? 'D' : operand;
     if ((operand != 'A' && operand != 'B' && operand != 'D') || r->at < r->end ||
         !read_shape(shape, &row.m, &row.n, &k))
-        return layout_refuse(arena, error,
-                             "a fragment of mma is mma.SHAPE.TYPE.A, B, C or D, as mma.m16n8k16.f16.A and "
-                             "mma.m16n8.f32.D, not 'mma.%.*s'",
-                             (int)(r->end - begin < 60 ? r->end - begin : 60), begin) != NULL;
+        return layout_refuse(
+                   arena, error,
+                   "there is no fragment 'mma.%.*s': mma has SHAPE.TYPE.A, B, C and D, as mma.m16n8k16.f16.A "
+                   "and mma.m16n8.f32.D",
+                   (int)(r->end - begin < 60 ? r->end - begin : 60), begin) != NULL;
     if (operand == 'D') {
         static const char *const words[] = {"f16", "f32", "s32", "f64"};
         static const unsigned widths[] = {16, 32, 32, 64};

@@ -186,7 +186,7 @@ static void fragment_refusals(void **state) {
         {"ldmatrix.x3", "move 1, 2 or 4 matrices, not 3"},
         {"wgmma.m64n12", "wgmma has N from 8 to 256 in steps of 8, not 12"},
         {"wgmma.m128n64", "wanted wgmma.m64nN"},
-        {"mma.m16n8k64", "a fragment of mma is mma.SHAPE.TYPE.A"},
+        {"mma.m16n8k64", "there is no fragment 'mma.m16n8k64': mma has SHAPE.TYPE.A"},
         {"", "there is no fragment ''"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
