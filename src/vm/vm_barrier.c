@@ -99,8 +99,9 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
             write_result(warp, op, mask, current->result);
         return VM_GO;
     }
-    uint32_t number = vm_operand32(warp, op->a, vm_first_lane(mask)), same = 0;
-    VM_FOR_LANES(lane, mask)
+    uint32_t number = vm_operand32(warp, op->a, vm_first_lane(mask));
+    uint32_t same = (op->a & 3) == VM_REF_POOL ? mask : 0; /* the pool has one number for all */
+    VM_FOR_LANES(lane, mask & ~same)
     same |= (uint32_t)(vm_operand32(warp, op->a, lane) == number) << lane;
     if (same != mask) {
         vm_control_isolate(warp, same);

@@ -503,8 +503,10 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
         const void *d = vm_operand(w, op->d);
         if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide && space == VM_GLOBAL)
             put_row(place.allocation, place.host + place.offset[0], d);
-        else if (contiguous && m == NULL && mask == VM_ALL_LANES && ((log2 == 2 && !wide) || log2 == 3))
-            memcpy(place.host + place.offset[0], d, (size_t)VM_LANES << log2);
+        else if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide)
+            memcpy(place.host + place.offset[0], d, 4 * VM_LANES);
+        else if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 3)
+            memcpy(place.host + place.offset[0], d, 8 * VM_LANES);
         else
             scatter(log2, wide, d, place.host, place.offset, mask);
         return true;
@@ -538,5 +540,18 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
 }
 
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
+    if (m == NULL && is_plain_shared(op)) {
+        uint8_t *host;
+        const u32 *offset = shared_row(w, op, 4, 4, &host), *from = vm_operand(w, op->d);
+        if (offset != NULL) {
+            w->cta->writes++;
+            if (offset[31] == offset[0] + 31 * 4 && counts_up(offset, 2))
+                memcpy(host + offset[0], from, 4 * VM_LANES);
+            else
+                for (unsigned l = 0; l < VM_LANES; l++)
+                    memcpy(host + offset[l], from + l, 4);
+            return true;
+        }
+    }
     return store_any(w, op, mask, m);
 }

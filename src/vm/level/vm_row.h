@@ -29,26 +29,28 @@ VM_INLINE void fetch_ahead(const uint8_t *row, u32 bytes) {
         __builtin_prefetch(row + bytes + at);
 }
 
-/* Each lane's value is one more than that of the lane before it? */
-VM_INLINE bool counts_up(const u32 *b) {
+/* Each lane's value is 1 << log2 more than that of the lane before it? */
+VM_INLINE bool counts_up(const u32 *b, unsigned log2) {
     const u32 first = b[0];
 #if VM_LEVEL == 4
-    const __m512i count = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i low = _mm512_add_epi32(count, _mm512_set1_epi32((int)first));
-    const __m512i high = _mm512_add_epi32(count, _mm512_set1_epi32((int)(first + 16)));
+    const __m512i lanes =
+        _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), log2);
+    const __m512i low = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)first));
+    const __m512i high = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(first + (16u << log2))));
     return !(_mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b), low) |
              _mm512_cmpneq_epu32_mask(_mm512_loadu_si512(b + 16), high));
 #elif defined(VM_CHUNK)
-    static const u32 count[VM_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    static const _Alignas(64)
+        u32 lanes[VM_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                               16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     u32_chunk different = {0};
     for (unsigned i = 0; i < VM_LANES * sizeof(u32) / VM_CHUNK; i++)
-        different |= ((const u32_chunk *)b)[i] ^ (((const u32_chunk *)count)[i] + first);
+        different |= ((const u32_chunk *)b)[i] ^ ((((const u32_chunk *)lanes)[i] << log2) + first);
     return VM_MASK_32(different != 0) == 0;
 #else
     u32 different = 0;
     VM_LOOP {
-        different |= (b[l] - l) ^ first;
+        different |= (b[l] - (l << log2)) ^ first;
     }
     return different == 0;
 #endif
@@ -60,7 +62,7 @@ VM_INLINE uint8_t *row_of_elements(const vm_warp *w, const vm_op *op, bool store
     const u32 *b = vm_operand(w, op->b);
     u32 first = b[0];
     bool sign = op->c & 1;
-    if (!counts_up(b) || (sign ? (s32)b[31] < (s32)first : b[31] < first))
+    if (!counts_up(b, 0) || (sign ? (s32)b[31] < (s32)first : b[31] < first))
         return NULL;
     u64 address =
         *(const u64 *)vm_operand(w, op->a) + ((sign ? (u64)(s64)(s32)first : first) * BYTES) + op->imm;
