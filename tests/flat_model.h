@@ -6,6 +6,7 @@
 #define TIRC_TESTS_FLAT_MODEL_H
 #include "ir/ir.h"
 #include "num/num.h"
+#include <math.h>
 #include <string.h>
 
 enum { MODEL_LANES = 8, MODEL_STEPS = 400000 };
@@ -168,6 +169,13 @@ static inline int64_t model_compare(ir_op op, ir_type type, const model_value *a
 
 static inline model_value model_eval(model *m, const ir_expr *e);
 
+/* Narrow integers saturate what the 32-bit conversion gives. */
+static inline int64_t model_nan(num_dtype to, num_dtype from) {
+    if (num_dtype_bits(to) >= 32 || from != NUM_DTYPE_F64)
+        return num_nan_to_integer(to, from);
+    return num_dtype_class(to) == NUM_SIGNED ? num_minimum(to) : (int64_t)num_maximum(to);
+}
+
 static inline model_value model_cast(const ir_expr *e, const model_value *from) {
     model_value to = {0};
     ir_type source = e->args[0]->type;
@@ -182,8 +190,9 @@ static inline model_value model_cast(const ir_expr *e, const model_value *from) 
         else if (ir_type_is_bool(e->type))
             to.i[k] = is_float ? from->f[k] != 0 : from->i[k] != 0;
         else
-            to.i[k] = is_float ? num_float_to_integer(e->type.dtype, from->f[k], NUM_RZ)
-                               : num_wrap(e->type.dtype, from->i[k]);
+            to.i[k] = is_float && isnan(from->f[k]) ? model_nan(e->type.dtype, source.dtype)
+                      : is_float                    ? num_float_to_integer(e->type.dtype, from->f[k], NUM_RZ)
+                                                    : num_wrap(e->type.dtype, from->i[k]);
     }
     return to;
 }

@@ -87,6 +87,15 @@ static double rounded(double value, num_rounding rounding) {
     return copysign(up ? below + 1 : below, value);
 }
 
+int64_t num_nan_to_integer(num_dtype to, num_dtype from) {
+    unsigned bits = num_dtype_bits(to);
+    if (to == NUM_DTYPE_BOOL)
+        return 1;
+    if (from != NUM_DTYPE_F64 && bits < 64)
+        return 0;
+    return is_signed(to) ? num_minimum(to) : (int64_t)((uint64_t)1 << (bits - 1));
+}
+
 int64_t num_float_to_integer(num_dtype to, double value, num_rounding rounding) {
     if (to == NUM_DTYPE_BOOL)
         return value != 0;

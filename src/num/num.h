@@ -37,8 +37,10 @@ int64_t num_truncate_divide(num_dtype dtype, int64_t a, int64_t b);
 int64_t num_truncate_modulo(num_dtype dtype, int64_t a, int64_t b);
 int num_compare(num_dtype dtype, int64_t a, int64_t b); /* -1, 0, 1 */
 
-/* Conversion as PTX cvt and C casts that stay in range do it: float to integer truncates toward zero and
- * saturates, NaN gives 0 (PTX cvt.rzi); integer to integer wraps. */
+/* Conversion as PTX cvt and C casts that stay in range do it: float to integer rounds and saturates, NaN
+ * gives 0; integer to integer wraps. PTX gives 0 for NaN only when the source is not f64 and the destination
+ * not 64 bits wide (PTX ISA 9.0, cvt): num_nan_to_integer. */
 int64_t num_float_to_integer(num_dtype to, double value, num_rounding rounding);
+int64_t num_nan_to_integer(num_dtype to, num_dtype from);
 double num_integer_to_float(num_dtype from, int64_t value, num_dtype to, num_rounding rounding);
 #endif

@@ -123,6 +123,11 @@ static void from_float(void **state) {
         assert_int_equal(num_float_to_integer(NUM_DTYPE_I32, v, NUM_RNA), rows[i].rna);
     }
     assert_int_equal(num_float_to_integer(NUM_DTYPE_I32, NAN, NUM_RZ), 0);
+    assert_int_equal(num_nan_to_integer(NUM_DTYPE_I32, NUM_DTYPE_F32), 0);
+    assert_int_equal(num_nan_to_integer(NUM_DTYPE_I32, NUM_DTYPE_F64), INT32_MIN);
+    assert_int_equal(num_nan_to_integer(NUM_DTYPE_U16, NUM_DTYPE_F64), 0x8000);
+    assert_int_equal(num_nan_to_integer(NUM_DTYPE_I64, NUM_DTYPE_F16), INT64_MIN);
+    assert_true((uint64_t)num_nan_to_integer(NUM_DTYPE_U64, NUM_DTYPE_F32) == (uint64_t)1 << 63);
     assert_int_equal(num_float_to_integer(NUM_DTYPE_I32, 1e30, NUM_RZ), INT32_MAX);
     assert_int_equal(num_float_to_integer(NUM_DTYPE_I32, -INFINITY, NUM_RZ), INT32_MIN);
     assert_int_equal(num_float_to_integer(NUM_DTYPE_U8, -3, NUM_RZ), 0);

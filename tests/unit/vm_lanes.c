@@ -204,8 +204,11 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
 }
 #define TO_S32(x, mode) ((uint32_t)saturating(x, mode, -0x1p31, 0x1p31, (uint64_t)INT32_MIN, INT32_MAX))
 #define TO_U32(x, mode) ((uint32_t)saturating(x, mode, 0, 0x1p32, 0, UINT32_MAX))
-#define TO_S64(x, mode) saturating(x, mode, -0x1p63, 0x1p63, (uint64_t)INT64_MIN, INT64_MAX)
-#define TO_U64(x, mode) saturating(x, mode, 0, 0x1p64, 0, UINT64_MAX)
+/* NaN: PTX ISA 9.0, cvt */
+#define TO_S64(x, mode)                                                                                      \
+    ((x) != (x) ? (uint64_t)1 << 63 : saturating(x, mode, -0x1p63, 0x1p63, (uint64_t)INT64_MIN, INT64_MAX))
+#define TO_U64(x, mode) ((x) != (x) ? (uint64_t)1 << 63 : saturating(x, mode, 0, 0x1p64, 0, UINT64_MAX))
+#define NAN_32(x, v)    ((x) != (x) ? (uint32_t)1 << 31 : (v))
 
 /* clang-format off */
 /* X(text, class of the result: r f 32 bits, d g 64 bits (g: double), h 16, p predicate; e: bound in ulp for f; model over s) */
@@ -311,7 +314,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("cvt.s32.s8 %r10, %r1;", 'r', (int8_t)s.ua) X("cvt.u64.u16 %rd10, %h1;", 'd', s.ha) X("cvt.s64.s32 %rd10, %r1;", 'd', s.sa) X("cvt.u32.u64 %r10, %rd1;", 'r', s.ua) X("cvt.s16.s8 %h10, %h1;", 'h', (int8_t)s.ha) \
     X("cvt.sat.u8.s32 %r10, %r1;", 'r', clamp(s.sa, 0, 255)) X("cvt.sat.s16.u64 %h10, %rd1;", 'h', s.a > 32767 ? 32767 : s.a) X("cvt.sat.s8.s32 %r10, %r1;", 'r', clamp(s.sa, -128, 127)) X("cvt.s64.s16 %rd10, %h1;", 'd', s.ka) \
     X("cvt.rzi.s32.f32 %r10, %f1;", 'r', TO_S32(s.fa, RZ)) X("cvt.rni.u32.f32 %r10, %f1;", 'r', TO_U32(s.fa, RN)) X("cvt.rmi.s64.f32 %rd10, %f1;", 'd', TO_S64(s.fa, RM)) X("cvt.rpi.u64.f64 %rd10, %fd1;", 'd', TO_U64(s.da, RP)) \
-    X("cvt.rzi.u32.f32 %r10, %f1;", 'r', TO_U32(s.fa, RZ)) X("cvt.rzi.s32.f64 %r10, %fd1;", 'r', TO_S32(s.da, RZ)) X("cvt.rni.s16.f32 %h10, %f1;", 'h', saturating(s.fa, RN, -32768, 32768, (uint64_t)-32768, 32767)) \
+    X("cvt.rzi.u32.f32 %r10, %f1;", 'r', TO_U32(s.fa, RZ)) X("cvt.rzi.s32.f64 %r10, %fd1;", 'r', NAN_32(s.da, TO_S32(s.da, RZ))) X("cvt.rzi.u32.f64 %r10, %fd1;", 'r', NAN_32(s.da, TO_U32(s.da, RZ))) X("cvt.rni.u16.f64 %h10, %fd1;", 'h', s.da != s.da ? 0x8000 : saturating(s.da, RN, 0, 65536, 0, 65535)) X("cvt.rni.s16.f32 %h10, %f1;", 'h', saturating(s.fa, RN, -32768, 32768, (uint64_t)-32768, 32767)) \
     X("cvt.rn.f32.s32 %f10, %r1;", 'f', b32((float)s.sa)) X("cvt.rn.f32.u64 %f10, %rd1;", 'f', b32((float)s.a)) X("cvt.rz.f32.s64 %f10, %rd1;", 'f', b32((float)num_integer_to_float(NUM_DTYPE_I64, s.la, NUM_DTYPE_F32, NUM_RZ))) \
     X("cvt.rn.f64.u64 %fd10, %rd1;", 'g', b64((double)s.a)) X("cvt.rn.f16.s32 %h10, %r1;", 'h', to_half(s.sa)) X("cvt.f64.f32 %fd10, %f1;", 'g', b64((double)s.fa)) \
     X("cvt.rn.f32.f64 %f10, %fd1;", 'f', b32((float)s.da)) X("cvt.rp.f32.f64 %f10, %fd1;", 'f', b32((float)round64('n', RP, s.da, 0, 0))) X("cvt.rni.f32.f32 %f10, %f1;", 'f', b32(nearbyintf(s.fa))) X("cvt.rmi.f64.f64 %fd10, %fd1;", 'g', b64(floor(s.da))) \

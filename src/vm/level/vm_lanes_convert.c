@@ -39,7 +39,7 @@ static inline u64 to_integer(f64 x, u64 imm) {
     unsigned bits = imm & 0xff;
     bool sign = imm >> 8 & 1;
     if (x != x)
-        return 0;
+        return imm >> 15 & 1 ? (u64)1 << (bits - 1) : 0;
     x = round_integral(x, (num_rounding)(imm >> 12 & 7));
     f64 top = __builtin_ldexp(1, (int)bits - (sign ? 1 : 0)), low = sign ? -top : 0;
     if (x >= top)
