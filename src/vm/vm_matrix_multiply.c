@@ -74,10 +74,53 @@ static uint32_t fast_sum(const vm_fused_model *model, unsigned count, const deco
     int shift = model->fraction - c->fraction - (largest - c->exponent);
     uint64_t magnitude = shift >= 0    ? (uint64_t)c->significand << shift
                          : shift < -63 ? 0
-                                       : c->significand >> -shift;
+                                       : (uint64_t)c->significand >> -shift;
     sum += c->negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return vm_fused_round(model, sum < 0, sum < 0 ? (uint64_t)-sum : (uint64_t)sum,
                           largest - model->fraction);
+}
+
+/* Shapes that a processor does not have: ptxas makes them from others. Read off an H200 (tests/recorded), all
+ * to the bit, and taken for every sm_9x and sm_10x.
+ *
+ * fp8: elements become f16; those of columns 0, 1, 4, 5 ... are summed first, then the others from there,
+ * both in the accumulator's type and starting from zero; c is added last, rounded to nearest. */
+static uint32_t halves_sum(const vm_fused_model *model, unsigned count, const decoded *a, const decoded *b,
+                           uint32_t c) {
+    vm_fused_value x[VM_MATRIX_K / 2], y[VM_MATRIX_K / 2];
+    uint32_t sum = 0;
+    for (unsigned half = 0; half < 2; half++) {
+        unsigned n = 0;
+        for (unsigned k = 0; k < count; k++)
+            if ((k >> 1 & 1) == half) {
+                x[n] = a->value[k];
+                y[n++] = b->value[k];
+            }
+        sum = vm_fused_sum(model, n, x, y, NULL, NULL, 0, sum);
+    }
+    vm_fused_value one = vm_fused_decode(NUM_DTYPE_F16, 0x3c00), value = vm_fused_decode(model->output, sum);
+    vm_fused_model add = {.numerics = VM_NUMERICS_EXACT, .output = model->output};
+    return vm_fused_sum(&add, 1, &value, &one, NULL, NULL, 0, c);
+}
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* m8n8k4 of f16: a chain of f32 multiply-adds in increasing k, from c for an f16 result, which is rounded at
+ * the end, else from zero, with c added last. */
+static uint32_t quad_sum(bool half, unsigned count, const uint64_t *a, const uint64_t *b, uint32_t c) {
+    float sum = half ? num_f16_to_f32((uint16_t)c) : 0.0f;
+    for (unsigned k = 0; k < count; k++)
+        sum = fmaf(num_f16_to_f32((uint16_t)a[k]), num_f16_to_f32((uint16_t)b[k]), sum);
+    if (half)
+        return isnan(sum) ? 0x7fff : num_f32_to_f16(sum);
+    sum += float_of(c);
+    uint32_t bits;
+    memcpy(&bits, &sum, 4);
+    return isnan(sum) ? 0x7fffffff : bits;
 }
 
 static uint32_t widen(const vm_matrix_form *f, uint64_t c) { /* an f16 accumulator of an f32 result */
@@ -104,6 +147,8 @@ static void multiply_floats(const vm_matrix_form *f, vm_numerics numerics, unsig
     decoded rows[VM_MATRIX_M], column;
     for (unsigned i = 0; i < f->m; i++)
         decode_row(f, f->a, f->negate_a, a + (size_t)i * f->k, &rows[i]);
+    bool bytes = f->a == PTX_TYPE_E4M3 || f->a == PTX_TYPE_E5M2;
+    bool emulated = numerics == VM_NUMERICS_HW && f->unit == VM_FUSED_MMA && sm >= 90 && sm < 120;
     bool simple = numerics == VM_NUMERICS_HW && f->scales == 0 && model.step == 0 && model.group == 0;
     for (unsigned j = 0; j < f->n; j++) {
         decode_row(f, f->b, f->negate_b, b + (size_t)j * f->k, &column);
@@ -115,6 +160,13 @@ static void multiply_floats(const vm_matrix_form *f, vm_numerics numerics, unsig
             if (f->scales)
                 decode_scales(f, scale_a + (size_t)i * f->scales, row_scales);
             int fraction = rows[i].value[0].fraction + column.value[0].fraction;
+            if (emulated && (f->quads || bytes)) {
+                d[(size_t)i * f->n + j] = f->quads
+                                              ? quad_sum(output == NUM_DTYPE_F16, f->k, a + (size_t)i * f->k,
+                                                         b + (size_t)j * f->k, start)
+                                              : halves_sum(&model, f->k, &rows[i], &column, start);
+                continue;
+            }
             bool fast = simple && !rows[i].special && !column.special && decoded_c.class == VM_FUSED_FINITE;
             d[(size_t)i * f->n + j] =
                 fast
