@@ -277,6 +277,10 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_ELECT:
     case PTX_OP_BRX_IDX:
     case PTX_OP_NANOSLEEP:
+    case PTX_OP_WGMMA_MMA_ASYNC:
+    case PTX_OP_WGMMA_FENCE:
+    case PTX_OP_WGMMA_COMMIT_GROUP:
+    case PTX_OP_WGMMA_WAIT_GROUP:
     case PTX_OP_MMA:
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
@@ -467,6 +471,7 @@ bool vm_decode_function(vm_program *program, const ptx_function *function) {
     resolve_targets(d);
     vm_optimise(d);
     vm_pending(d);
+    vm_wgmma_flow(d);
     vm_allocate(d);
     d->function->decoded = true;
     base_arena_destroy(arena);

@@ -63,12 +63,13 @@ bool vm_decode_integer(vm_decoder *d);  /* vm_decode_integer.c */
 bool vm_decode_floating(vm_decoder *d); /* vm_decode_float.c */
 bool vm_decode_compare(vm_decoder *d);  /* vm_decode_compare.c */
 bool vm_decode_convert(vm_decoder *d);  /* vm_decode_convert.c */
-bool vm_decode_move(vm_decoder *d);    /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
-bool vm_decode_memory(vm_decoder *d);  /* vm_decode_memory.c: ld, st, atom, red */
-bool vm_decode_matrix(vm_decoder *d);  /* vm_decode_matrix.c: mma, wgmma, ldmatrix */
-bool vm_decode_tmem(vm_decoder *d);    /* vm_decode_tmem.c: tensor memory */
-bool vm_decode_sync(vm_decoder *d);    /* vm_decode_sync.c: mbarrier, clusters */
-bool vm_decode_control(vm_decoder *d); /* vm_decode_control.c: branches, calls, barriers, collectives */
+bool vm_decode_move(vm_decoder *d);   /* vm_decode_move.c: mov, cvta, special registers, shuffles of bytes */
+bool vm_decode_memory(vm_decoder *d); /* vm_decode_memory.c: ld, st, atom, red */
+void vm_decode_matrix_end(vm_decoder *d); /* before ret and exit: wgmmas in flight */
+bool vm_decode_matrix(vm_decoder *d);     /* vm_decode_matrix.c: mma, wgmma, ldmatrix */
+bool vm_decode_tmem(vm_decoder *d);       /* vm_decode_tmem.c: tensor memory */
+bool vm_decode_sync(vm_decoder *d);       /* vm_decode_sync.c: mbarrier, clusters */
+bool vm_decode_control(vm_decoder *d);    /* vm_decode_control.c: branches, calls, barriers, collectives */
 
 /* vm_decode_memory.c: the address of memory operand `index` as a 64-bit row: in the state space `space`, or
  * generic. */
@@ -104,6 +105,7 @@ typedef struct vm_operands { /* the references of one operation */
 void vm_operands_of(vm_decoder *d, vm_op *op, vm_operands *out);
 void vm_optimise(vm_decoder *d);
 void vm_merge(vm_decoder *d, const bool *single); /* vm_merge.c: adjacent loads side by side */
+void vm_wgmma_flow(vm_decoder *d);                /* vm_wgmma_flow.c: registers of wgmmas in flight */
 void vm_pending(vm_decoder *d);                   /* vm_pending.c: uses of what tcgen05.ld has not filled */
 void vm_allocate(vm_decoder *d);                  /* orders blocks, gives rows, appends to the program */
 

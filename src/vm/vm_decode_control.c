@@ -175,6 +175,7 @@ static void leave(vm_decoder *d) {
                              d->function->returns[k].offset);
         }
     }
+    vm_decode_matrix_end(d);
     vm_decode_emit(d, VM_CODE_RETURN, 0);
 }
 
@@ -326,6 +327,7 @@ bool vm_decode_control(vm_decoder *d) {
         leave(d);
         return true;
     case PTX_OP_EXIT:
+        vm_decode_matrix_end(d);
         vm_decode_emit(d, VM_CODE_EXIT, 0);
         return true;
     case PTX_OP_TRAP:

@@ -4,6 +4,7 @@
 #include "vm/vm_decode.h"
 #include "vm/vm_matrix.h"
 #include "vm/vm_matrix_warp.h"
+#include "vm/vm_wgmma.h"
 
 #define NONE VM_REF_NONE
 
@@ -104,8 +105,58 @@ static void move(vm_decoder *d, bool store) {
     emit(d, store ? VM_EXTERNAL_STMATRIX : VM_EXTERNAL_LDMATRIX, &list, imm);
 }
 
+/* D stands in the list twice: it is read and written, when the operation completes. */
+static void warpgroup(vm_decoder *d) {
+    vm_wgmma_form *form = BASE_NEW(d->program->arena, vm_wgmma_form);
+    if (!vm_wgmma_form_read(d->instruction, form)) {
+        vm_decode_unsupported(d);
+        return;
+    }
+    const vm_matrix_form *f = &form->matrix;
+    reference_list list = {.count = 0};
+    push_fragment(d, &list, 0, f->d_count, f->d, true);
+    push_fragment(d, &list, 0, f->d_count, f->d, false);
+    if (form->a_shared)
+        push(d, &list, vm_decode_read(d, 1, PTX_TYPE_B64));
+    else
+        push_fragment(d, &list, 1, f->a_count, PTX_TYPE_B32, false);
+    push(d, &list, vm_decode_read(d, 2, PTX_TYPE_B64));
+    push(d, &list, vm_decode_read(d, 3, PTX_TYPE_PRED));
+    emit(d, VM_EXTERNAL_WGMMA, &list, (uint64_t)(uintptr_t)form);
+}
+
+static void group(vm_decoder *d, vm_wgmma_group what, uint64_t keep) {
+    reference_list list = {.count = 0};
+    emit(d, VM_EXTERNAL_WGMMA_GROUP, &list, (uint64_t)what | keep << 8);
+}
+
+void vm_decode_matrix_end(vm_decoder *d) {
+    for (size_t i = 0; i < d->source->instructions.count; i++)
+        if (d->source->instructions.items[i].op == PTX_OP_WGMMA_MMA_ASYNC) {
+            group(d, VM_WGMMA_END, d->source->is_entry ? 0 : 1);
+            return;
+        }
+}
+
 bool vm_decode_matrix(vm_decoder *d) {
     switch (d->instruction->op) {
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        warpgroup(d);
+        return true;
+    case PTX_OP_WGMMA_FENCE:
+        group(d, VM_WGMMA_FENCE, 0);
+        return true;
+    case PTX_OP_WGMMA_COMMIT_GROUP:
+        group(d, VM_WGMMA_COMMIT, 0);
+        return true;
+    case PTX_OP_WGMMA_WAIT_GROUP: {
+        const ptx_operand *n = vm_decode_operand(d, 0);
+        if (n == NULL || n->kind != PTX_OPERAND_IMMEDIATE)
+            vm_decode_unsupported(d);
+        else
+            group(d, VM_WGMMA_WAIT, n->bits & 0xffffff);
+        return true;
+    }
     case PTX_OP_MMA:
         multiply(d);
         return true;

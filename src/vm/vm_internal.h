@@ -162,7 +162,8 @@ typedef enum vm_address_form {
     X(MBARRIER) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
     X(TMEM_FENCE) X(TMEM_NEED) \
-    X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX)
+    X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX) \
+    X(WGMMA) X(WGMMA_GROUP) X(WGMMA_TOUCH) X(WGMMA_KEEP) X(WGMMA_UNFENCED)
 /* clang-format on */
 typedef enum vm_external {
 #define X(name) VM_EXTERNAL_##name,
@@ -399,6 +400,7 @@ typedef struct vm_warp {
     uint32_t syncs,
         cluster_syncs; /* synchronisations passed: with others at all; with other CTAs of the cluster */
     struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
+    struct vm_wgmma_warp *wgmma; /* vm_wgmma.h; NULL: none yet */
     vm_frame *free_frames;
     uint32_t frame_count;
     _Alignas(64) uint32_t mask_row[VM_LANES]; /* -1 in active lanes while the mask is partial */

@@ -4,6 +4,7 @@
  * for very long. */
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_tmem_machine.h"
+#include "vm/vm_wgmma.h"
 
 enum {
     STALL_ROUNDS = 2,         /* idle rounds after which other CTAs get their turn */
@@ -53,6 +54,7 @@ static void start_warp(vm_warp *warp, const vm_function *kernel) {
         frame->function = kernel;
     }
     warp->resting = false;
+    vm_wgmma_reset(warp);
     warp->live = warp->lanes;
     warp->split_count = 1;
     warp->current = 0;
