@@ -53,6 +53,13 @@ static const char *access_word(const vm_finding *f) {
 
 static void flight_words(const vm_finding *f, base_builder *out, const char **help) {
     columns_words(f->address & 0xffff, f->size, out);
+    if (f->after_free) {
+        base_builder_format(
+            out, " are touched, but no barrier tells this warp that the other one's tcgen05.%s is complete",
+            f->required == 1 ? "ld" : "st");
+        *help = "tcgen05.wait first, then the barrier or arrive, in the warp that loads or stores";
+        return;
+    }
     switch (f->required) {
     case 1:
         base_builder_string(out, " are touched while tcgen05.ld still reads them");

@@ -285,7 +285,12 @@ static bool check_fragment(verifier *v, const ptx_operand *operand, char name) {
     if (wanted != 0 && count != wanted) {
         return fail(v, "has %u registers, but this shape and type take %u", count, wanted);
     }
+    bool tensor = v->instruction->op == PTX_OP_TCGEN05_LD || v->instruction->op == PTX_OP_TCGEN05_LD_RED ||
+                  v->instruction->op == PTX_OP_TCGEN05_ST;
     for (unsigned i = 0; i < count; i++) {
+        if (tensor && operand->args[i].kind != PTX_OPERAND_REGISTER) {
+            return fail(v, "takes registers only, no constant and no _");
+        }
         if (!check_element(v, &operand->args[i], PTX_TYPE_NONE, bits, false)) {
             return false;
         }

@@ -224,7 +224,10 @@ typedef struct vm_finding {
     ptx_space space;
     uint64_t address, size, required; /* access; required alignment or limit */
     bool is_store;
-    bool after_free; /* TMEM_UNALLOCATED: was allocated before; TMEM_PEER: was there and has ended */
+    bool after_free;
+    /* TMEM_IN_FLIGHT: it was waited for, but this warp cannot know; */ /* TMEM_UNALLOCATED: was allocated
+                                                                           before; TMEM_PEER: was there
+                                                                           and has ended */
     const ptx_instruction *other; /* a second place: of the alloc, of the operation on its way; NULL: none */
     /* the allocation nearest below the address, when there is one */
     const char *allocation;

@@ -165,7 +165,8 @@ static uint64_t source_value(const vm_warp *warp, uint32_t ref, unsigned lane, u
 /* extras: per element d (or none), b, c (or none). */
 vm_action vm_external_ATOM(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_grid *run = warp->cta->run;
-    warp->syncs++;
+    vm_warp_released(warp);
+    vm_warp_acquired(warp);
     const uint32_t *list = run->program->extras.items + op->x + 1;
     vm_op access = *op;
     access.sub = (uint16_t)(op->imm >> 32);

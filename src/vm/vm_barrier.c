@@ -20,12 +20,14 @@ static uint32_t threads_expected(const vm_cta *cta, const vm_barrier *barrier) {
 
 static void release(vm_cta *cta, unsigned number) {
     vm_barrier *barrier = &cta->barriers[number];
+    cta->events++;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         vm_warp *warp = &cta->warps[i];
         for (uint32_t s = 0; s < warp->split_count; s++)
             if (warp->splits[s].state == VM_SPLIT_BARRIER && warp->splits[s].wait == number) {
                 warp->splits[s].state = VM_SPLIT_RELEASED;
                 warp->splits[s].result = barrier->accumulated;
+                warp->acquired = cta->events; /* now, whenever it runs */
             }
         for (uint32_t s = 0; s < warp->split_count; s++)
             if (warp->splits[s].state == VM_SPLIT_RELEASED)
@@ -94,11 +96,11 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     uint32_t pc = current->pc;
     if (current->state == VM_SPLIT_RELEASED) {
         current->state = VM_SPLIT_READY;
-        warp->syncs++;
         if (BARRIER_KIND(op->imm) == KIND_REDUCE)
             write_result(warp, op, mask, current->result);
         return VM_GO;
     }
+    vm_warp_released(warp);
     uint32_t number = vm_operand32(warp, op->a, vm_first_lane(mask));
     uint32_t same = (op->a & 3) == VM_REF_POOL ? mask : 0; /* the pool has one number for all */
     VM_FOR_LANES(lane, mask & ~same)

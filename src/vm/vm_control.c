@@ -194,7 +194,7 @@ void vm_control_return(vm_warp *warp) {
 /* After a poll of memory: a few in a row, then the others go on. */
 vm_action vm_external_POLL(vm_warp *warp, const vm_op *op, uint32_t mask) {
     (void)op, (void)mask;
-    warp->syncs++;
+    vm_warp_acquired(warp);
     if (++warp->polls < 16)
         return VM_GO;
     warp->splits[warp->current].turns++;

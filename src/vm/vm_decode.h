@@ -111,4 +111,7 @@ void vm_allocate(vm_decoder *d);                  /* orders blocks, gives rows, 
 
 /* vm_layout.c */
 const vm_program_variable *vm_layout_variable(const vm_program *program, const ptx_variable *variable);
+/* vm_decode_tmem.c: an instruction that others may synchronise with; only modules for tensor memory remember.
+ */
+void vm_decode_synchronises(vm_decoder *d);
 #endif

@@ -367,8 +367,10 @@ bool vm_decode_control(vm_decoder *d) {
         stack(d);
         return true;
     case PTX_OP_FENCE: /* memory is sequentially consistent here */
-    case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR:
+        vm_decode_synchronises(d);
+        return true;
+    case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR_PROXY:
     case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_SETMAXNREG:

@@ -242,6 +242,8 @@ static void store(vm_decoder *d) {
     op->a = at.a;
     op->imm = at.offset;
     op->x = extras;
+    if (polls(i) || ptx_has(i, PTX_MOD_RELEASE))
+        vm_decode_synchronises(d);
 }
 
 static bool atomic_operation(const ptx_instruction *i, vm_atomic_operation *operation) {

@@ -122,6 +122,12 @@ static void transfer(vm_decoder *d) {
     listed(d, VM_EXTERNAL_TMEM_LOAD, list, 1 + registers, imm);
 }
 
+void vm_decode_synchronises(vm_decoder *d) {
+    const char *target = d->program->module->target;
+    if (target != NULL && (strncmp(target, "sm_10", 5) == 0 || strncmp(target, "sm_11", 5) == 0))
+        listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_OTHER);
+}
+
 bool vm_decode_tmem(vm_decoder *d) {
     switch (d->instruction->op) {
     case PTX_OP_TCGEN05_ALLOC:

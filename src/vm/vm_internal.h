@@ -397,8 +397,9 @@ typedef struct vm_warp {
     uint32_t polls;             /* since the split was chosen */
     uint64_t steps, turn_steps; /* turn_steps: when its turn began */
     bool idle;                  /* the last run ended in polls only */
-    uint32_t syncs,
-        cluster_syncs; /* synchronisations passed: with others at all; with other CTAs of the cluster */
+    /* cta->events at the last thing it did that others can wait for (arrivals, atomics, commits), and at the
+     * last time that it learned of others' (barriers, mbarrier waits, polls); of those, from other CTAs */
+    uint64_t released, acquired, cluster_acquired;
     struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
     struct vm_wgmma_warp *wgmma; /* vm_wgmma.h; NULL: none yet */
     vm_frame *free_frames;
@@ -444,6 +445,7 @@ struct vm_cta {
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
     uint32_t flights;         /* how many ranges are counted there */
+    uint64_t events;          /* counts vm_warp_released and vm_warp_acquired */
     struct vm_tmem_cta *tmem; /* vm_tmem_machine.h; NULL: it has not used tensor memory */
     base_arena *arena;        /* the worker's, for machine state */
     base_arena *report;       /* findings and text since the last commit; NULL: none yet */
@@ -627,6 +629,14 @@ static inline vm_warp *vm_schedule_follow(vm_warp *warp) {
     warp->idle = false;
     vm_schedule_turn(warp + 1);
     return warp + 1;
+}
+
+/* The warp did something that others can wait for; it learned what others did before. */
+static inline void vm_warp_released(vm_warp *warp) {
+    warp->released = ++warp->cta->events;
+}
+static inline void vm_warp_acquired(vm_warp *warp) {
+    warp->acquired = ++warp->cta->events;
 }
 
 /* Operand of a reference. */

@@ -259,8 +259,8 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
         if (barrier->observed < barrier->phase)
             barrier->observed = barrier->phase;
         vm_async_observe(cta, offset, barrier->phase - 1);
-        by->warp->syncs++;
-        by->warp->cluster_syncs++; /* whoever arrived may be in another CTA */
+        vm_warp_acquired(by->warp);
+        by->warp->cluster_acquired = by->warp->acquired; /* whoever arrived may be in another CTA */
     }
     return done;
 }
@@ -354,6 +354,7 @@ vm_action vm_external_MBARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     if (kind == VM_MBARRIER_TEST_WAIT || kind == VM_MBARRIER_TRY_WAIT)
         return wait(warp, op, mask, list);
     uint32_t pc = warp->splits[warp->current].pc;
+    vm_warp_released(warp);
     VM_FOR_LANES(lane, mask) {
         uint64_t address = vm_operand64(warp, list[0], lane), result = 0;
         if (kind == VM_MBARRIER_PENDING_COUNT) { /* the operand is a state */

@@ -190,9 +190,29 @@ const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_are
 }
 
 /* ---- operations on their way ---- */
+enum {
+    FLIGHTS_KEPT = 32,
+    WAITED_LIMIT = 64
+}; /* of those that were waited for, for the sake of other warps */
+
+/* Its warp has waited and released since: most others know. */
+static bool is_old(const vm_tmem_flight *f) {
+    return f->released != NULL && *f->released > f->waited_at;
+}
+
+static void remove_at(vm_tmem *t, size_t i) {
+    t->flights.items[i] = t->flights.items[--t->flights.count];
+}
+
 uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
                               const vm_tmem_area *area) {
     vm_tmem_flight flight = {.kind = kind, .agent = agent, .pc = pc, .id = ++t->next_flight, .area = *area};
+    for (size_t i = 0; t->flights.count >= FLIGHTS_KEPT && i < t->flights.count;) {
+        if (is_old(&t->flights.items[i]))
+            remove_at(t, i);
+        else
+            i++;
+    }
     base_vector_push(t->arena, &t->flights, flight);
     return flight.id;
 }
@@ -200,18 +220,70 @@ uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uin
 void vm_tmem_flight_end(vm_tmem *t, uint64_t id) {
     for (size_t i = 0; i < t->flights.count; i++)
         if (t->flights.items[i].id == id) {
-            t->flights.items[i] = t->flights.items[--t->flights.count];
+            remove_at(t, i);
             return;
         }
 }
 
+/* Two areas of the same lanes whose columns touch become one. */
+static bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
+    if (memcmp(to->lanes, from->lanes, sizeof to->lanes) != 0 || from->column > to->column + to->columns ||
+        to->column > from->column + from->columns)
+        return false;
+    uint32_t end = to->column + to->columns, other = from->column + from->columns;
+    to->column = to->column < from->column ? to->column : from->column;
+    to->columns = (end > other ? end : other) - to->column;
+    return true;
+}
+
+void vm_tmem_flight_waited(vm_tmem *t, uint64_t id, uint64_t now, const uint64_t *released) {
+    size_t at = 0, waited = 0, oldest = SIZE_MAX;
+    while (at < t->flights.count && t->flights.items[at].id != id)
+        at++;
+    if (at == t->flights.count)
+        return;
+    vm_tmem_flight *mine = &t->flights.items[at];
+    mine->released = released;
+    mine->waited_at = now;
+    for (size_t i = 0; i < t->flights.count; i++) {
+        vm_tmem_flight *other = &t->flights.items[i];
+        if (i == at || other->released != released || is_old(other))
+            continue;
+        if (other->kind == mine->kind && join_areas(&other->area, &mine->area)) {
+            remove_at(t, at); /* the earlier time stays: what is not certain is no conflict */
+            return;
+        }
+        waited++;
+        if (oldest == SIZE_MAX || other->id < t->flights.items[oldest].id)
+            oldest = i;
+    }
+    if (waited > WAITED_LIMIT)
+        remove_at(t, oldest);
+}
+
+void vm_tmem_flight_drop(vm_tmem *t, const vm_tmem_area *area) {
+    for (size_t i = 0; i < t->flights.count;) {
+        if (vm_tmem_overlap(&t->flights.items[i].area, area))
+            remove_at(t, i);
+        else
+            i++;
+    }
+}
+
+static bool is_over(const vm_tmem_flight *f, uint16_t agent, uint64_t acquired) {
+    if (f->released == NULL)
+        return false;
+    return f->agent == agent || f->agent >> 8 != agent >> 8 ||
+           (*f->released > f->waited_at && acquired > f->waited_at);
+}
+
 const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *area, uint32_t kinds,
-                                          uint64_t except) {
+                                          uint16_t agent, uint64_t acquired) {
     const vm_tmem_flight *first = NULL; /* the oldest, whatever order the list has */
     for (size_t i = 0; i < t->flights.count; i++) {
         const vm_tmem_flight *f = &t->flights.items[i];
-        if (f->kind & kinds && f->id != except && (first == NULL || f->id < first->id) &&
-            vm_tmem_overlap(&f->area, area))
+        if (f->kind & kinds && vm_tmem_overlap(&f->area, area) && (first == NULL || f->id < first->id) &&
+            !is_over(f, agent, acquired))
             first = f;
     }
     return first;

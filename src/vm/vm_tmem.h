@@ -27,7 +27,8 @@ typedef struct vm_tmem_area {
 typedef struct vm_tmem_allocation {
     uint32_t begin, columns; /* columns 0: free slot */
     uint64_t owner;          /* linear index of the CTA */
-    uint32_t pc;             /* of the alloc */
+    uint32_t pc, warp;       /* of the alloc */
+    uint64_t event;          /* cta->events when it was done: the slot is published by a later barrier */
     bool pair;               /* cta_group::2 */
     bool left;               /* its owner has exited without giving it back */
 } vm_tmem_allocation;
@@ -62,6 +63,10 @@ typedef struct vm_tmem_flight {
     uint32_t pc;
     uint64_t id; /* given by vm_tmem_flight_begin; never 0 */
     vm_tmem_area area;
+    /* Its warp has waited: over for that warp, and for others of the CTA that have learned of what it
+     * released since. released: of the warp; NULL: not waited for. */
+    const uint64_t *released;
+    uint64_t waited_at;
 } vm_tmem_flight;
 
 #define VM_TMEM_RESIDENTS 32u /* CTAs of one SM */
@@ -148,10 +153,15 @@ const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_are
 /* ---- operations on their way ---- */
 uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
                               const vm_tmem_area *area);
-void vm_tmem_flight_end(vm_tmem *t, uint64_t id);
-/* The first operation of these kinds (bits) that overlaps the area and is not `except`; NULL: none. */
+void vm_tmem_flight_end(vm_tmem *t, uint64_t id); /* over for everybody */
+/* Its warp has waited, at `now` on the CTA's clock; *released is when it last did what others can wait for.
+ */
+void vm_tmem_flight_waited(vm_tmem *t, uint64_t id, uint64_t now, const uint64_t *released);
+void vm_tmem_flight_drop(vm_tmem *t, const vm_tmem_area *area); /* all that touch the area */
+/* The oldest operation of these kinds (bits) that overlaps the area and is not over for `agent`, who learned
+ * of others' work at `acquired` last; NULL: none. */
 const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *area, uint32_t kinds,
-                                          uint64_t except);
+                                          uint16_t agent, uint64_t acquired);
 
 /* ---- tcgen05.ld and st: which cells a register of the warp holds (PTX ISA 9.7.16.2.3) ---- */
 typedef enum vm_tmem_shape {

@@ -131,10 +131,11 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
     return true;
 }
 
+/* This warp has waited for them; others know when it has released something since. */
 static void end_flights(vm_warp *warp, uint64_t flights[2]) {
     for (unsigned k = 0; k < 2; k++)
         if (flights[k] != 0)
-            vm_tmem_flight_end(vm_tmem_of(warp->cta), flights[k]);
+            vm_tmem_flight_waited(vm_tmem_of(warp->cta), flights[k], warp->cta->events, &warp->released);
     flights[0] = flights[1] = 0;
 }
 
@@ -400,8 +401,13 @@ vm_action vm_external_TMEM_WAIT(vm_warp *warp, const vm_op *op, uint32_t mask) {
 }
 
 vm_action vm_external_TMEM_FENCE(vm_warp *warp, const vm_op *op, uint32_t mask) {
-    vm_tmem_warp *w = vm_tmem_warp_of(warp);
     (void)mask;
+    if (op->imm == VM_TMEM_FENCE_OTHER) {
+        vm_warp_released(warp);
+        vm_warp_acquired(warp);
+        return VM_GO;
+    }
+    vm_tmem_warp *w = vm_tmem_warp_of(warp);
     if (op->imm == VM_TMEM_FENCE_BEFORE)
         w->fence_before = *vm_tmem_of(warp->cta)->clock;
     else

@@ -70,7 +70,6 @@ void vm_tmem_start(vm_cta *cta) {
             continue;
         w->loads.count = w->store_count = 0;
         w->fence_before = w->fence_after = 0;
-        w->alloc_syncs = w->pair_syncs = 0;
         w->trying = 0;
     }
 }
@@ -119,14 +118,12 @@ void vm_tmem_group(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t group) {
 /* The address of an allocation by another warp comes through shared memory: something must have ordered it.
  */
 static void check_published(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, uint32_t column) {
-    const vm_tmem_cta *state = vm_tmem_cta_of(warp->cta);
-    vm_tmem_warp *w = vm_tmem_warp_of(warp);
-    if (cta != warp->cta || !state->allocated || state->alloc_warp == warp->index ||
-        w->alloc_serial != state->alloc_serial || w->alloc_syncs != warp->syncs)
+    const vm_tmem_allocation *a = vm_tmem_find(vm_tmem_of(cta), column);
+    if (cta != warp->cta || a == NULL || a->warp == warp->index || warp->acquired > a->event)
         return;
     vm_finding *finding = vm_tmem_report(warp, VM_FIND_TMEM_UNPUBLISHED, pc, lane, column, 0, 0, false);
     if (finding != NULL)
-        finding->other = instruction_at(warp, state->alloc_pc);
+        finding->other = instruction_at(warp, a->pc);
 }
 
 bool vm_tmem_allowed(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
@@ -135,7 +132,7 @@ bool vm_tmem_allowed(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
     uint32_t column = 0;
     vm_tmem_fault fault = vm_tmem_check(vm_tmem_of(cta), area, cta->linear, &column, &found);
     if (fault == VM_TMEM_FINE) {
-        check_published(warp, pc, lane, cta, column);
+        check_published(warp, pc, lane, cta, area->column);
         return true;
     }
     vm_finding_kind kind = fault == VM_TMEM_OUTSIDE ? VM_FIND_TMEM_RANGE : VM_FIND_TMEM_UNALLOCATED;
@@ -169,14 +166,16 @@ bool vm_tmem_conflict(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     vm_tmem *t = vm_tmem_of(cta);
     if (t->flights.count == 0)
         return false;
-    const vm_tmem_flight *flight = vm_tmem_flight_find(t, area, kinds, 0);
+    const vm_tmem_flight *flight = vm_tmem_flight_find(t, area, kinds, vm_tmem_agent(warp), warp->acquired);
     if (flight == NULL)
         return false;
     vm_finding *finding =
         vm_tmem_report(warp, VM_FIND_TMEM_IN_FLIGHT, pc, lane, VM_TMEM_ADDRESS(0, flight->area.column),
                        flight->area.columns, flight->kind, (kinds & VM_TMEM_LOAD) != 0);
-    if (finding != NULL)
+    if (finding != NULL) {
         finding->other = instruction_at(warp, flight->pc);
+        finding->after_free = flight->released != NULL;
+    }
     return true;
 }
 
@@ -288,22 +287,15 @@ static uint32_t legal_columns(uint32_t columns) {
 
 static void own(vm_cta *cta, uint32_t begin, uint32_t columns, uint32_t pc, uint32_t warp, bool pair) {
     vm_tmem_cta *state = vm_tmem_cta_of(cta);
-    vm_tmem_take(vm_tmem_of(cta), begin, columns, cta->linear, pc, pair);
+    vm_tmem_allocation *a = vm_tmem_take(vm_tmem_of(cta), begin, columns, cta->linear, pc, pair);
+    a->warp = warp;
+    a->event = ++cta->events;
     sm_of(cta)->permit = cta;
     if (state->smallest == 0 || columns < state->smallest) {
         state->smallest = columns;
         state->smallest_pc = pc;
     }
-    state->allocated = true;
-    state->alloc_warp = warp;
     state->alloc_pc = pc;
-    state->alloc_serial++;
-    for (uint32_t i = 0; i < cta->warp_count; i++) {
-        vm_tmem_warp *w = vm_tmem_warp_of(&cta->warps[i]);
-        w->alloc_serial = state->alloc_serial;
-        w->alloc_syncs = cta->warps[i].syncs;
-        w->pair_syncs = cta->warps[i].cluster_syncs;
-    }
 }
 
 /* The address goes to the slot: a weak write by one thread (A5). */
@@ -443,12 +435,6 @@ const vm_tmem_freed *vm_tmem_freed_at(vm_cta *cta, uint32_t column) {
     return NULL;
 }
 
-static void drop_flights(vm_tmem *t, const vm_tmem_area *area) {
-    const vm_tmem_flight *flight;
-    while ((flight = vm_tmem_flight_find(t, area, VM_TMEM_ANY, 0)) != NULL)
-        vm_tmem_flight_end(t, flight->id);
-}
-
 static void report_free(const request *r, uint32_t taddr, vm_tmem_free_result result,
                         const vm_tmem_allocation *found) {
     const vm_tmem_freed *freed = result == VM_TMEM_FREE_NOBODYS ? vm_tmem_freed_at(r->cta, taddr) : NULL;
@@ -482,7 +468,7 @@ static void free_columns(const request *r, vm_cta *cta, uint32_t taddr, bool pai
     }
     vm_tmem_area area = vm_tmem_rows(found.begin, found.columns, 0, VM_TMEM_LANES);
     vm_tmem_conflict(r->warp, r->pc, r->lane, cta, &area, VM_TMEM_ANY);
-    drop_flights(t, &area);
+    vm_tmem_flight_drop(t, &area);
     vm_tmem_cta *state = vm_tmem_cta_of(cta);
     state->freed[state->freed_count++ % VM_TMEM_ALLOCATIONS] =
         (vm_tmem_freed){.begin = found.begin, .columns = found.columns, .pc = r->pc};
@@ -530,10 +516,11 @@ vm_action vm_external_TMEM_DEALLOC(vm_warp *warp, const vm_op *op, uint32_t mask
         if (vm_tmem_find(vm_tmem_of(cta), taddr) != NULL)
             check_published(warp, r.pc, r.lane, cta, taddr);
         /* the peer's alloc is not known to have ended (NVIDIA/cutlass#3435) */
-        if (pair && vm_tmem_cta_of(cta)->allocated && w->pair_syncs == warp->cluster_syncs) {
+        const vm_tmem_allocation *a = vm_tmem_find(vm_tmem_of(cta), taddr);
+        if (pair && a != NULL && a->pair && warp->cluster_acquired < a->event) {
             vm_finding *finding = vm_finding_add(cta, VM_FIND_TMEM_PAIR_ORDER, r.pc, warp, r.lane);
             if (finding != NULL)
-                finding->other = instruction_at(warp, vm_tmem_cta_of(cta)->alloc_pc);
+                finding->other = instruction_at(warp, a->pc);
         }
     }
     if (pair) {
@@ -549,8 +536,8 @@ vm_action vm_external_TMEM_DEALLOC(vm_warp *warp, const vm_op *op, uint32_t mask
         }
     }
     w->trying = 0;
-    if (vm_tmem_size_legal(r.columns))
-        free_columns(&r, cta, taddr, pair);
+    r.columns = legal_columns(r.columns); /* as alloc did, after its finding */
+    free_columns(&r, cta, taddr, pair);
     return VM_GO;
 }
 
@@ -580,7 +567,7 @@ void vm_tmem_finish(vm_cta *cta) {
             continue;
         a->left = true;
         vm_tmem_area area = vm_tmem_rows(a->begin, a->columns, 0, VM_TMEM_LANES);
-        drop_flights(t, &area);
+        vm_tmem_flight_drop(t, &area);
         if (cta->status != VM_COMPLETE)
             continue;
         vm_finding *finding = vm_finding_add(cta, VM_FIND_TMEM_LEAK, a->pc, NULL, 0);

@@ -21,7 +21,7 @@ static inline vm_tmem_form vm_tmem_form_of(uint64_t imm) {
 }
 /* imm of TMEM_WAIT and TMEM_FENCE */
 enum { VM_TMEM_WAIT_LOAD, VM_TMEM_WAIT_STORE };
-enum { VM_TMEM_FENCE_BEFORE, VM_TMEM_FENCE_AFTER };
+enum { VM_TMEM_FENCE_BEFORE, VM_TMEM_FENCE_AFTER, VM_TMEM_FENCE_OTHER /* fence, st.release ... */ };
 /* imm of TMEM_ALLOC, TMEM_DEALLOC, TMEM_RELINQUISH */
 #define VM_TMEM_PAIR   1u /* cta_group::2 */
 #define VM_TMEM_SHARED 2u /* the slot's address is in shared memory; else it is generic */
@@ -82,9 +82,7 @@ typedef struct vm_tmem_warp {
     vm_tmem_tag *tags; /* per row of the warp */
     uint32_t tag_capacity;
     uint64_t fence_before, fence_after; /* *vm_tmem.clock at the last fence */
-    /* warp->syncs and cluster_syncs when the CTA last allocated: the slot is published by a later one */
-    uint32_t alloc_serial, alloc_syncs, pair_syncs;
-    uint32_t trying; /* pc + 1 of the alloc or dealloc that waits and is tried again */
+    uint32_t trying;                    /* pc + 1 of the alloc or dealloc that waits and is tried again */
 } vm_tmem_warp;
 
 typedef struct vm_tmem_freed {
@@ -100,9 +98,8 @@ typedef struct vm_tmem_cta {
     uint32_t smallest_pc;
     bool relinquished;
     uint32_t relinquish_pc;
-    bool allocated;
-    uint32_t alloc_warp, alloc_pc, alloc_serial; /* of the last alloc */
-    vm_tmem_freed freed[VM_TMEM_ALLOCATIONS];    /* the last ones, a ring */
+    uint32_t alloc_pc;                        /* of the last alloc */
+    vm_tmem_freed freed[VM_TMEM_ALLOCATIONS]; /* the last ones, a ring */
     uint32_t freed_count;
     /* one half of a pair's alloc or dealloc that waits for the other */
     enum { VM_TMEM_PAIR_IDLE, VM_TMEM_PAIR_ALLOC, VM_TMEM_PAIR_DEALLOC, VM_TMEM_PAIR_DONE } pair;

@@ -167,16 +167,40 @@ static void flights(void **state) {
     vm_tmem *t = vm_tmem_create(*state);
     vm_tmem_area a = vm_tmem_rows(0, 8, 0, 32), b = vm_tmem_rows(4, 8, 32, 32),
                  c = vm_tmem_rows(7, 1, 16, 32);
+    uint64_t released = 3;
     uint64_t first = vm_tmem_flight_begin(t, VM_TMEM_LOAD, 1, 10, &a);
     uint64_t second = vm_tmem_flight_begin(t, VM_TMEM_STORE, 2, 11, &b);
-    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 0)->id, first);
-    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, first)->id, second);
-    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_WRITERS, 0)->pc, 11);
-    assert_null(vm_tmem_flight_find(t, &a, VM_TMEM_WRITERS, 0));
-    vm_tmem_flight_end(t, first);
-    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 0)->id, second);
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 1, 4)->id, first);
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_WRITERS, 0, 4)->pc, 11);
+    assert_null(vm_tmem_flight_find(t, &a, VM_TMEM_WRITERS, 0, 4));
+    vm_tmem_flight_waited(t, first, 5, &released);
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 1, 4)->id, second); /* its own warp knows */
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 3, 4)->id, first);
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 3, 9)->id, first); /* nothing was released */
+    released = 6;
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 3, 4)->id, first); /* but not learned */
+    assert_int_equal(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 3, 7)->id, second);
     vm_tmem_flight_end(t, second);
-    assert_null(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 0));
+    assert_null(vm_tmem_flight_find(t, &c, VM_TMEM_ANY, 0, 7));
+    /* waits without a release between them, side by side, become one */
+    for (uint32_t k = 0; k < 200; k++) {
+        vm_tmem_area next = vm_tmem_rows(k * 2, 2, 0, 32);
+        vm_tmem_flight_waited(t, vm_tmem_flight_begin(t, VM_TMEM_LOAD, 1, k, &next), 10 + k, &released);
+    }
+    assert_int_equal(t->flights.count, 2);
+    for (uint32_t k = 8; k < 400; k++) {
+        vm_tmem_area next = vm_tmem_rows(k, 1, 0, 32);
+        assert_non_null(vm_tmem_flight_find(t, &next, VM_TMEM_LOAD, 7, 9));
+    }
+    vm_tmem_area all = vm_tmem_rows(0, 512, 0, 128), past = vm_tmem_rows(400, 1, 0, 32);
+    assert_null(vm_tmem_flight_find(t, &past, VM_TMEM_ANY, 7, 0));
+    vm_tmem_flight_drop(t, &all);
+    assert_null(vm_tmem_flight_find(t, &all, VM_TMEM_ANY, 7, 0));
+    for (uint32_t k = 0; k < 500; k++) { /* apart: a bounded number is kept */
+        vm_tmem_area next = vm_tmem_rows(k % 250 * 2, 1, 0, 32);
+        vm_tmem_flight_waited(t, vm_tmem_flight_begin(t, VM_TMEM_LOAD, 1, k, &next), 300, &released);
+    }
+    assert_in_range(t->flights.count, 1, 70);
 }
 
 /* ---- fragments ---- */
