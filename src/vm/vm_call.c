@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls: frames of registers and local memory, parameter blocks copied from the caller's local memory to the
  * callee's and results back, indirect calls by address, and the limits of depth and memory. */
-#include "vm/vm_internal.h"
+#include "vm/vm_tmem_machine.h"
 
 static vm_action stop(vm_warp *warp, vm_finding_kind kind, uint64_t address, uint64_t required) {
     vm_split *current = &warp->splits[warp->current];
@@ -144,6 +144,8 @@ void vm_call_return(vm_warp *warp) {
         copy_block(warp, current->mask, frame->local + frame->function->returns[i].offset,
                    caller->local + site->returns[i].offset, bytes);
     }
+    if (warp->tmem != NULL && frame->references == 1)
+        vm_tmem_return(warp, frame);
     current->pc = frame->return_pc;
     current->frame = caller;
     caller->references++;

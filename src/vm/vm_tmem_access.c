@@ -197,6 +197,7 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     uint32_t pc = warp->splits[warp->current].pc;
     vm_tmem_pending_load load = {.serial = ++w->serial, .form = vm_tmem_form_of(op->imm), .pc = pc};
     load.mask = load.lanes = mask;
+    load.frame_row = warp->splits[warp->current].frame->row;
     load.skipped = !admit(warp, pc, vm_first_lane(mask), &load.form, vm_tmem_uniform(warp, pc, list[0], mask),
                           false, &load.column, &load.lane, load.flights);
     uint32_t count = vm_tmem_registers(&load.form);
@@ -210,6 +211,13 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     }
     base_vector_push(warp->cta->arena, &w->loads, load);
     return VM_GO;
+}
+
+void vm_tmem_return(vm_warp *warp, const vm_frame *frame) {
+    vm_tmem_warp *w = warp->tmem;
+    for (size_t i = 0; i < w->loads.count; i++)
+        if (w->loads.items[i].frame_row >= frame->row)
+            w->loads.items[i].serial = 0; /* no register finds it; a wait still ends it */
 }
 
 static void report_use(vm_warp *warp, uint32_t pc, unsigned lane, vm_tmem_pending_load *load) {

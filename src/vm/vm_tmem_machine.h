@@ -60,6 +60,7 @@ typedef struct vm_tmem_pending_load {
     bool reported;        /* a use before the wait */
     bool other_wait;      /* a wait::st with no store to wait for came since */
     uint8_t unseen;       /* registers that nobody has read */
+    uint32_t frame_row;   /* of the frame that it loads for */
     uint64_t flights[2];
 } vm_tmem_pending_load;
 
@@ -151,6 +152,8 @@ void vm_tmem_finish(vm_cta *cta); /* and has ended: leaks, permit, peers */
 bool vm_tmem_gather(vm_warp *warp, uint32_t mask, vm_action *action);
 /* Nobody can go on: lets one part of a warp that waits at such an instruction execute it without the rest. */
 bool vm_tmem_force(vm_cta *cta);
+/* A frame is left: its registers are no longer those that loads were to fill. */
+void vm_tmem_return(vm_warp *warp, const vm_frame *frame);
 /* "waits at tcgen05.alloc ..." of a split that is parked for ALLOC or PAIR. */
 void vm_tmem_describe(const vm_cta *cta, const vm_split *split, base_builder *text);
 #endif
