@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loads and stores of 32 lanes at once, when every address is inside one allocation and aligned. Anything
  * else answers false and changes nothing: vm_memory.c then does it lane by lane and reports. */
+#include "vm/level/vm_quad.h"
 #include "vm/level/vm_row.h"
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -118,33 +119,6 @@ static bool stream(unsigned log2, bool sign, bool wide, void *d, const uint8_t *
     }
 }
 
-typedef u32 quad __attribute__((vector_size(16), aligned(4), may_alias));
-/* Four 32-bit elements per lane: 4x4 transposes of 16-byte loads. */
-static void gather_quad(u32 *d0, u32 *d1, u32 *d2, u32 *d3, const uint8_t *host, const u32 *offset) {
-    for (unsigned l = 0; l < VM_LANES; l += 4) {
-        quad a = *(const quad *)(host + offset[l]), b = *(const quad *)(host + offset[l + 1]);
-        quad c = *(const quad *)(host + offset[l + 2]), e = *(const quad *)(host + offset[l + 3]);
-        quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
-        quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), ce2 = __builtin_shufflevector(c, e, 2, 6, 3, 7);
-        *(quad *)(d0 + l) = __builtin_shufflevector(ab, ce, 0, 1, 4, 5);
-        *(quad *)(d1 + l) = __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
-        *(quad *)(d2 + l) = __builtin_shufflevector(ab2, ce2, 0, 1, 4, 5);
-        *(quad *)(d3 + l) = __builtin_shufflevector(ab2, ce2, 2, 3, 6, 7);
-    }
-}
-static void scatter_quad(const u32 *d0, const u32 *d1, const u32 *d2, const u32 *d3, uint8_t *host,
-                         const u32 *offset) {
-    for (unsigned l = 0; l < VM_LANES; l += 4) {
-        quad a = *(const quad *)(d0 + l), b = *(const quad *)(d1 + l), c = *(const quad *)(d2 + l),
-             e = *(const quad *)(d3 + l);
-        quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
-        quad ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7), ce2 = __builtin_shufflevector(c, e, 2, 6, 3, 7);
-        *(quad *)(host + offset[l]) = __builtin_shufflevector(ab, ce, 0, 1, 4, 5);
-        *(quad *)(host + offset[l + 1]) = __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
-        *(quad *)(host + offset[l + 2]) = __builtin_shufflevector(ab2, ce2, 0, 1, 4, 5);
-        *(quad *)(host + offset[l + 3]) = __builtin_shufflevector(ab2, ce2, 2, 3, 6, 7);
-    }
-}
 static void scatter(unsigned log2, bool wide, const void *d, uint8_t *host, const u32 *offset, u32 mask) {
     if (mask == VM_ALL_LANES && log2 == 2 && !wide) {
         const u32 *s = d;
@@ -522,17 +496,27 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
     return true;
 }
 
-/* One 32-bit element a lane, whatever its sign and polling. */
-static inline bool is_plain_shared(const vm_op *op) {
-    return (op->sub & ~(1u << 9 | 1u << 13)) == VM_ACCESS(VM_SHARED, 2, 1, 0, 0, VM_ADDRESS_32, 0);
+/* `count` 32-bit elements a lane, whatever their sign and polling. */
+static inline bool is_shared(const vm_op *op, unsigned count) {
+    return (op->sub & ~(1u << 9 | 1u << 13)) == VM_ACCESS(VM_SHARED, 2, count, 0, 0, VM_ADDRESS_32, 0);
 }
 
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && is_plain_shared(op)) {
+    if (m == NULL && is_shared(op, 1)) {
         uint8_t *host;
         const u32 *offset = shared_row(w, op, 4, 4, &host);
         if (offset != NULL) {
             gather_u32_u32(vm_operand(w, op->d), host, offset);
+            return true;
+        }
+    } else if (m == NULL && is_shared(op, 4)) {
+        const uint32_t *list = w->cta->run->program->extras.items + op->x + 1;
+        uint8_t *host;
+        const u32 *offset = shared_row(w, op, 16, 16, &host);
+        if (offset != NULL && list[0] != VM_REF_NONE && list[1] != VM_REF_NONE && list[2] != VM_REF_NONE &&
+            list[3] != VM_REF_NONE) {
+            gather_quad(vm_operand(w, list[0]), vm_operand(w, list[1]), vm_operand(w, list[2]),
+                        vm_operand(w, list[3]), host, offset);
             return true;
         }
     }
@@ -540,7 +524,7 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
 }
 
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && is_plain_shared(op)) {
+    if (m == NULL && is_shared(op, 1)) {
         uint8_t *host;
         const u32 *offset = shared_row(w, op, 4, 4, &host), *from = vm_operand(w, op->d);
         if (offset != NULL) {
