@@ -261,6 +261,9 @@ typedef struct tirc_gpu_launch {
 /* Starts the kernel and returns. The opt-in for much shared memory is made when needed and never taken back.
  */
 TIRC_API tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch);
+/* Launches warm_up times, then `count` times, each timed by events; milliseconds has room for count. */
+TIRC_API tirc_status tirc_gpu_time(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch, uint32_t warm_up,
+                                   uint32_t count, float *milliseconds);
 /* The same by name: dtypes, ranks and extents are checked, sizes and the grid follow from the shapes, and
  * each tensor's `data` is a device address. Nothing is copied. */
 TIRC_API tirc_status tirc_gpu_call(tirc_gpu_kernel *kernel, const tirc_argument *arguments, size_t count,
@@ -434,8 +437,8 @@ TIRC_API tirc_status tirc_layout_draw(const tirc_layout *layout, tirc_picture pi
                                       void *user);
 /* The register fragment of an instruction by name: tcgen05.ld.16x128b.x4, tcgen05.st..., ldmatrix.x4.trans,
  * wgmma.m64n128, wgmma.m64k16.f16.A, mma.m16n8k16.f16.A, mma.m16n8.f32.D; of whole tiles
- * tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64, tcgen05.cp.32x128b.warpx4, tcgen05.sf.128x4.4X. split: column
- * offset of the second half of 16x32bx2, else 0. */
+ * tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64, tcgen05.cp.32x128b.warpx4, tcgen05.sf.128x4.4X. split:
+ * column offset of the second half of 16x32bx2, else 0. */
 typedef struct tirc_fragment {
     tirc_layout *layout; /* (lanes, columns) or (rows, columns) to threads and m, or to tensor memory */
     bool is_transfer;    /* tcgen05.ld or st: the fields below are set */

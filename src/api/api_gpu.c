@@ -330,10 +330,7 @@ tirc_status tirc_gpu_read(tirc_gpu *gpu, void *to, uint64_t address, uint64_t by
     return gpu_read(gpu->device, to, address, bytes, &problem) ? TIRC_OK : report(gpu->session, &problem);
 }
 
-tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch) {
-    gpu_problem problem;
-    if (!kernel || !kernel->gpu->device || !launch || launch->size != sizeof *launch)
-        return TIRC_USAGE;
+static gpu_launch copied(const tirc_gpu_launch *launch) {
     gpu_launch with = {.dynamic_shared_bytes = launch->dynamic_shared_bytes,
                        .parameters = launch->parameters,
                        .stream = launch->stream,
@@ -348,7 +345,30 @@ tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launc
         with.block[i] = launch->block[i];
         with.cluster[i] = launch->cluster[i];
     }
+    return with;
+}
+
+static bool launch_usable(const tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch) {
+    return kernel && kernel->gpu->device && launch && launch->size == sizeof *launch;
+}
+
+tirc_status tirc_gpu_start(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch) {
+    gpu_problem problem;
+    if (!launch_usable(kernel, launch))
+        return TIRC_USAGE;
+    gpu_launch with = copied(launch);
     return gpu_start(kernel->code, &with, &problem) ? TIRC_OK : report(kernel->gpu->session, &problem);
+}
+
+tirc_status tirc_gpu_time(tirc_gpu_kernel *kernel, const tirc_gpu_launch *launch, uint32_t warm_up,
+                          uint32_t count, float *milliseconds) {
+    gpu_problem problem;
+    if (!launch_usable(kernel, launch) || (count && !milliseconds))
+        return TIRC_USAGE;
+    gpu_launch with = copied(launch);
+    return gpu_time(kernel->code, &with, warm_up, count, milliseconds, &problem)
+               ? TIRC_OK
+               : report(kernel->gpu->session, &problem);
 }
 
 tirc_status tirc_gpu_wait(tirc_gpu *gpu, void *stream) {

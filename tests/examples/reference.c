@@ -274,6 +274,76 @@ static void bits(void) {
     argument("expect", "B");
 }
 
+/* ---- bfloat16: the upper half of a float, rounded to nearest even ---- */
+static uint16_t to_bf16(double value) {
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, 4);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+static double from_bf16(uint16_t half) {
+    uint32_t bits = (uint32_t)half << 16;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+static uint16_t *random_bf16(long count) {
+    uint16_t *data = make((size_t)count, 2);
+    for (long i = 0; i < count; ++i)
+        data[i] = to_bf16(random_float());
+    return data;
+}
+static void input_bf16(const char *name, const uint16_t *data, long rows, long columns) {
+    save(name, "<u2", data, 2, rows, columns);
+    argument("arg", name);
+}
+
+static void rmsnorm_bf16(void) {
+    long rows = value_of("ROWS", 32768), columns = value_of("COLS", 8192);
+    uint16_t *x = random_bf16(rows * columns), *w = random_bf16(columns),
+             *y = make((size_t)(rows * columns), 2);
+    for (long r = 0; r < rows; ++r) {
+        double sum = 0;
+        for (long c = 0; c < columns; ++c)
+            sum += from_bf16(x[r * columns + c]) * from_bf16(x[r * columns + c]);
+        double scale = 1 / sqrt(sum / (double)columns + 1e-5);
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = to_bf16(from_bf16(x[r * columns + c]) * scale * from_bf16(w[c]));
+    }
+    input_bf16("X", x, rows, columns);
+    input_bf16("W", w, columns, 0);
+    save("Y", "<u2", y, 2, rows, columns);
+    argument("expect", "Y");
+    printf(" --rtol 8e-3"); /* one place of bfloat16 */
+}
+
+static void softmax_bf16(void) {
+    long rows = value_of("ROWS", 32768), columns = value_of("COLS", 8192);
+    uint16_t *x = random_bf16(rows * columns), *y = make((size_t)(rows * columns), 2);
+    for (long r = 0; r < rows; ++r) {
+        double largest = -INFINITY, sum = 0;
+        for (long c = 0; c < columns; ++c)
+            largest = fmax(largest, from_bf16(x[r * columns + c]));
+        for (long c = 0; c < columns; ++c)
+            sum += exp(from_bf16(x[r * columns + c]) - largest);
+        for (long c = 0; c < columns; ++c)
+            y[r * columns + c] = to_bf16(exp(from_bf16(x[r * columns + c]) - largest) / sum);
+    }
+    input_bf16("X", x, rows, columns);
+    save("Y", "<u2", y, 2, rows, columns);
+    argument("expect", "Y");
+    printf(" --rtol 8e-3");
+}
+
+static void stream(void) {
+    long n = value_of("N", 4096);
+    float *a = random_floats(n), *b = make((size_t)n, 4);
+    for (long i = 0; i < n; ++i)
+        b[i] = a[i] * 3;
+    input_f("A", a, n, 0);
+    expect_f("B", b, n, 0);
+}
+
 int main(int count, char **words) {
     static const struct {
         const char *name;
@@ -296,7 +366,10 @@ int main(int count, char **words) {
                  {"rows", rows},
                  {"columns", columns},
                  {"wide", wide},
-                 {"bits", bits}};
+                 {"bits", bits},
+                 {"rmsnorm_bf16", rmsnorm_bf16},
+                 {"softmax_bf16", softmax_bf16},
+                 {"stream", stream}};
     if (count < 3)
         return 2;
     folder = words[2];
