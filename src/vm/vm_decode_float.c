@@ -144,6 +144,8 @@ static void extreme32(vm_decoder *d, bool largest) {
     }
     if (ptx_has(i, PTX_MOD_XORSIGN))
         value = vm_decode_lane_new(d, VM_LANE_XORSIGN32, value, sign_a, sign_b, 0);
+    if (ptx_has(i, PTX_MOD_XORSIGN) && nan)
+        value = vm_decode_lane_new(d, VM_LANE_CANON32, value, NONE, NONE, 0);
     finish32(d, value);
 }
 

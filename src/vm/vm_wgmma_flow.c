@@ -12,6 +12,7 @@ enum { LIST_LIMIT = 128 };
 
 typedef struct flow_state {
     uint64_t *d, *a;    /* may be in flight, as accumulator, as A */
+    uint64_t *open;     /* may belong to a wgmma that no commit_group has taken */
     uint64_t *unfenced; /* accessed since the last fence, on every way here */
 } flow_state;
 
@@ -129,9 +130,10 @@ static void before_wgmma(wgmma_flow *f, size_t at) {
             break;
         }
     for (unsigned k = 0; k < d_count; k++)
-        put(f->now.d, candidate(f, list[k]));
+        put(f->now.d, candidate(f, list[k])), put(f->now.open, candidate(f, list[k]));
     for (unsigned k = 0; k < a_count; k++)
-        put(f->now.a, candidate(f, list[2 * d_count + k]));
+        put(f->now.a, candidate(f, list[2 * d_count + k])),
+            put(f->now.open, candidate(f, list[2 * d_count + k]));
 }
 
 static void before_other(wgmma_flow *f, size_t at) {
@@ -165,6 +167,7 @@ static void walk_block(wgmma_flow *f, uint32_t block, uint32_t *new_of) {
     size_t bytes = f->words * sizeof(uint64_t);
     memcpy(f->now.d, f->in[block].d, bytes);
     memcpy(f->now.a, f->in[block].a, bytes);
+    memcpy(f->now.open, f->in[block].open, bytes);
     memcpy(f->now.unfenced, f->in[block].unfenced, bytes);
     for (uint32_t i = b->begin; i < b->end;) {
         uint32_t count = d->group[i] > 1 ? d->group[i] : 1; /* loads side by side stay so */
@@ -186,9 +189,13 @@ static void walk_block(wgmma_flow *f, uint32_t block, uint32_t *new_of) {
         if (waits_for_all(&op)) {
             if (f->emit)
                 keep_all(f, f->now.d, f->now.a, instruction);
-            memset(f->now.d, 0, bytes);
-            memset(f->now.a, 0, bytes);
+            for (size_t w = 0; w < f->words; w++) { /* what is not committed goes on */
+                f->now.d[w] &= f->now.open[w];
+                f->now.a[w] &= f->now.open[w];
+            }
         }
+        if (is_external(&op, VM_EXTERNAL_WGMMA_GROUP) && (op.imm & 0xff) == VM_WGMMA_COMMIT)
+            memset(f->now.open, 0, bytes);
         if (is_external(&op, VM_EXTERNAL_WGMMA_GROUP) && (op.imm & 0xff) == VM_WGMMA_FENCE)
             memset(f->now.unfenced, 0, bytes);
         i += count;
@@ -200,10 +207,13 @@ static bool merge(wgmma_flow *f, uint32_t to) {
     bool changed = !f->reached[to];
     for (size_t w = 0; w < f->words; w++) {
         uint64_t d = state->d[w] | f->now.d[w], a = state->a[w] | f->now.a[w];
+        uint64_t open = state->open[w] | f->now.open[w];
         uint64_t unfenced = f->reached[to] ? state->unfenced[w] & f->now.unfenced[w] : f->now.unfenced[w];
-        changed |= d != state->d[w] || a != state->a[w] || unfenced != state->unfenced[w];
+        changed |=
+            d != state->d[w] || a != state->a[w] || open != state->open[w] || unfenced != state->unfenced[w];
         state->d[w] = d;
         state->a[w] = a;
+        state->open[w] = open;
         state->unfenced[w] = unfenced;
     }
     f->reached[to] = true;
@@ -274,7 +284,7 @@ static void find_candidates(wgmma_flow *f) {
 static flow_state new_state(wgmma_flow *f) {
     base_arena *arena = f->decoder->arena;
     return (flow_state){BASE_NEW_ARRAY(arena, uint64_t, f->words), BASE_NEW_ARRAY(arena, uint64_t, f->words),
-                        BASE_NEW_ARRAY(arena, uint64_t, f->words)};
+                        BASE_NEW_ARRAY(arena, uint64_t, f->words), BASE_NEW_ARRAY(arena, uint64_t, f->words)};
 }
 
 void vm_wgmma_flow(vm_decoder *d) {

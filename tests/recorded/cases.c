@@ -178,14 +178,6 @@ static uint32_t input_word(const recorded_case *c, unsigned style, uint64_t rand
         for (unsigned i = 0; i < 4; i++)
             word |= (uint32_t)(uint8_t)((int)(random >> 8 * i & 15) - 8) << 8 * i;
         return word;
-    case CASE_PAIRS:
-    case CASE_ONES:
-        for (unsigned i = 0; i < 8; i++) {
-            static const uint32_t pairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe, 0x4, 0xe};
-            unsigned which = (unsigned)(random >> 8 * i & 7);
-            word |= (c->kinds[partner] == CASE_PAIRS ? pairs[which] : which & 1 ? 0x4 : 0xe) << 4 * i;
-        }
-        return word;
     case CASE_BITS:
         break;
     }

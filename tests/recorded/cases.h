@@ -26,9 +26,7 @@ typedef enum case_kind {
     CASE_INT_HIGH, /* upper half of a 64-bit one */
     CASE_SHIFT,    /* 0 to 70, sometimes more */
     CASE_LANE,     /* 0 to 31 */
-    CASE_BYTES,    /* small signed bytes */
-    CASE_PAIRS,    /* sparse metadata: nibbles that name two of four positions in order */
-    CASE_ONES      /* the same for one of two */
+    CASE_BYTES     /* small signed bytes */
 } case_kind;
 
 typedef struct case_part {

@@ -74,11 +74,7 @@ static const product_row products[] = {
     {"m16n8k32.row.col.f32.f16.f16.f32", 4, 4, 4, 4, F16, CASE_F32, 80, true},
     {"m16n8k32.row.col.f16.f16.f16.f16", 2, 4, 4, 2, F16, CASE_F16X2, 80, true},
     {"m16n8k32.row.col.f32.bf16.bf16.f32", 4, 4, 4, 4, CASE_BF16X2, CASE_BF16X2, CASE_F32, 80, true},
-    {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2, 2, 4, CASE_F32, CASE_F32, CASE_F32, 80, true},
-    {"m16n8k16.row.col.f32.tf32.tf32.f32", 4, 4, 4, 4, CASE_F32, CASE_F32, CASE_F32, 80, true},
     {"m16n8k32.row.col.s32.s8.s8.s32", 4, 2, 2, 4, INT, CASE_INT, 80, true},
-    {"m16n8k64.row.col.s32.s4.u4.s32", 4, 2, 2, 4, INT, CASE_INT, 80, true},
-    {"m16n8k128.row.col.s32.s4.s4.s32", 4, 4, 4, 4, INT, CASE_INT, 80, true},
     {"m16n8k64.row.col.s32.s8.u8.s32", 4, 4, 4, 4, INT, CASE_INT, 80, true},
     {"m16n8k64.row.col.f32.e4m3.e4m3.f32", 4, 4, 4, 4, CASE_E4M3X4, CASE_E4M3X4, CASE_F32, 84, true},
 };
@@ -91,12 +87,12 @@ static void multiply(case_builder *b, const product_row *p) {
     b->c.matrix = true;
     b->version = p->version;
     unsigned a = inputs(b, p->kind_a, p->a), bb = inputs(b, p->kind_b, p->b), c = inputs(b, p->kind_c, p->c);
-    bool bits4 = strstr(p->text, "s4") != NULL;
-    bool one_selector = strstr(p->text, bits4 ? "k128" : "k64") != NULL; /* all lanes hold metadata */
-    unsigned metadata = p->sparse ? case_input(b, strstr(p->text, "tf32") ? CASE_ONES : CASE_PAIRS) : 0;
-    for (unsigned f = 0; f < (p->sparse && !one_selector ? 2u : 1u); f++) {
+    for (unsigned f = 0; f < (p->sparse ? 2u : 1u); f++) {
         snprintf(name, sizeof name, "mma%s.sync.aligned.%s", p->sparse ? ".sp" : "", p->text);
         unsigned d = case_part_add(b, name, p->d);
+        if (p->sparse) { /* pairs of positions in order: every nibble is 0x4, 0x8, 0xc, 0x9, 0xd or 0xe */
+            case_put(&b->body, "mov.b32 %%t3, 0x%s;\n", f ? "4e9d8c4e" : "d8e49c4d");
+        }
         case_put(&b->body, "%s ", name);
         list(&b->body, "%o", d, p->d);
         case_put(&b->body, ", ");
@@ -105,9 +101,8 @@ static void multiply(case_builder *b, const product_row *p) {
         list(&b->body, "%i", bb, p->b);
         case_put(&b->body, ", ");
         list(&b->body, "%i", c, p->c);
-        if (p->sparse)
-            case_put(&b->body, ", %%i%u, %u", metadata, f);
-        case_put(&b->body, ";\n");
+        bool one_selector = strstr(p->text, "k64") || strstr(p->text, "m16n8k64");
+        case_put(&b->body, p->sparse ? ", %%t3, %u;\n" : ";\n", one_selector ? 0 : f);
     }
     case_end(b);
 }

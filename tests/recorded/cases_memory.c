@@ -312,8 +312,7 @@ static void copies(case_builder *b) {
              "mbarrier.test_wait.parity.shared.b64 r, [ba], 0;\nselp.u32 %%o%u, 1, 0, r;\n"
              "mbarrier.test_wait.parity.shared.b64 r, [ba], 1;\nselp.u32 %%o%u, 1, 0, r;\n"
              "mbarrier.arrive_drop.shared.b64 st, [ba], 1;\nmbarrier.pending_count.b64 %%o%u, st;\n"
-             "mbarrier.arrive.shared.b64 _, [ba], 4;\nmbarrier.test_wait.parity.shared.b64 r, [ba], 1;\n"
-             "mbarrier.arrive.shared.b64 st, [ba];\n"
+             "mbarrier.arrive.shared.b64 _, [ba], 4;\nmbarrier.arrive.shared.b64 st, [ba];\n"
              "mbarrier.pending_count.b64 %%o%u, st;\nmbarrier.test_wait.parity.shared.b64 r, [ba], 0;\n"
              "selp.u32 %%o%u, 1, 0, r;\nDONE:\n",
              o, waits, waits + 1, waits + 2, waits + 3, phase, phase + 1, phase + 2);

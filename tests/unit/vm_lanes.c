@@ -287,7 +287,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("set.gt.u32.s32 %r10, %r1, %r2;", 'r', s.sa > s.sb ? ~0u : 0) X("set.le.or.f32.f32 %f10, %f1, %f2, %p3;", 'f', s.fa <= s.fb || s.pc ? 0x3f800000u : 0) \
     X("selp.b64 %rd10, %rd1, %rd2, %p3;", 'd', s.pc ? s.a : s.b) X("selp.f32 %f10, %f1, %f2, %p3;", 'r', s.pc ? s.ua : s.ub) \
     X("slct.u32.s32 %r10, %r1, %r2, %r3;", 'r', s.sc >= 0 ? s.ua : s.ub) X("slct.b64.f32 %rd10, %rd1, %rd2, %f3;", 'd', s.fc >= 0 ? s.a : s.b) \
-    X("testp.subnormal.f32 %p10, %f1;", 'p', fpclassify(s.fa) == FP_SUBNORMAL) X("testp.finite.f64 %p10, %fd1;", 'p', isfinite(s.da)) X("testp.normal.f32 %p10, %f1;", 'p', fpclassify(s.fa) == FP_NORMAL) \
+    X("testp.subnormal.f32 %p10, %f1;", 'p', fpclassify(s.fa) == FP_SUBNORMAL) X("testp.finite.f64 %p10, %fd1;", 'p', isfinite(s.da)) X("testp.normal.f32 %p10, %f1;", 'p', (s.fa == 0 || fpclassify(s.fa) == FP_NORMAL)) \
     X("mov.b64 {%r10, %r11}, %rd1;\nmov.b64 %rd10, {%r11, %r10};", 'd', s.a >> 32 | s.a << 32) X("mov.b32 {%h10, %h11}, %r1;\nmov.b32 %r10, {%h11, %h10};", 'r', s.ua >> 16 | s.ua << 16) \
     X("mov.b64 {%h10, %h11, %h12, %h13}, %rd1;\nmov.b64 %rd10, {%h12, %h10, %h13, %h11};", 'd', \
       (s.a >> 32 & 0xffff) | (s.a & 0xffff) << 16 | (s.a >> 48) << 32 | (s.a >> 16 & 0xffff) << 48) \
@@ -303,14 +303,14 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("div.rz.f64 %fd10, %fd1, %fd2;", 'g', b64(round64('/', RZ, s.da, s.db, 0))) X("sqrt.rm.f64 %fd10, %fd1;", 'g', b64(round64('s', RM, s.da, 0, 0))) X("div.rn.f64 %fd10, %fd1, %fd2;", 'g', b64(s.da / s.db)) \
     X("min.f32 %f10, %f1, %f2;", 'f', b32(min32(s.fa, s.fb))) X("max.f32 %f10, %f1, %f2;", 'f', b32(max32(s.fa, s.fb))) X("min.NaN.f32 %f10, %f1, %f2;", 'f', s.fa != s.fa || s.fb != s.fb ? 0x7fffffffu : b32(min32(s.fa, s.fb))) \
     X("max.xorsign.abs.f32 %f10, %f1, %f2;", 'x', (b32(max32(fabsf(s.fa), fabsf(s.fb))) & 0x7fffffffu) | ((s.ua ^ s.ub) & 0x80000000u)) \
-    X("neg.f32 %f10, %f1;", 'r', s.ua ^ 0x80000000u) X("abs.f64 %fd10, %fd1;", 'd', s.a & INT64_MAX) X("copysign.f32 %f10, %f1, %f2;", 'r', (s.ua & 0x80000000u) | (s.ub & 0x7fffffffu)) \
+    X("neg.f32 %f10, %f1;", 'r', s.fa != s.fa ? 0x7fffffffu : s.ua ^ 0x80000000u) X("abs.f64 %fd10, %fd1;", 'd', s.a & INT64_MAX) X("copysign.f32 %f10, %f1, %f2;", 'r', (s.ua & 0x80000000u) | (s.ub & 0x7fffffffu)) \
     X("rcp.approx.f32 %f10, %f1;", 'e', b32(1 / s.fa)) X("rsqrt.approx.f32 %f10, %f1;", 'e', b32((float)(1 / sqrt(s.fa)))) X("div.approx.f32 %f10, %f1, %f2;", 'e', b32(s.fa / s.fb)) \
     X("ex2.approx.f32 %f10, %f1;", 'e', b32((float)exp2(s.fa))) X("lg2.approx.f32 %f10, %f1;", 'e', b32((float)log2(s.fa))) X("tanh.approx.f32 %f10, %f1;", 'e', b32((float)tanh(s.fa))) \
     X("sin.approx.f32 %f10, %f1;", 'e', b32((float)sin(s.fa))) X("cos.approx.f32 %f10, %f1;", 'e', b32((float)cos(s.fa))) \
     X("add.f16 %h10, %h1, %h2;", 'h', to_half(half(s.ha) + half(s.hb))) X("fma.rn.f16 %h10, %h1, %h2, %h3;", 'h', to_half(fma_odd(half(s.ha), half(s.hb), half(s.hc)))) \
     X("mul.f16x2 %r10, %r1, %r2;", 'r', to_half(half(s.ha) * half(s.hb)) | to_half(half((uint16_t)(s.ua >> 16)) * half((uint16_t)(s.ub >> 16))) << 16) \
     X("add.bf16 %h10, %h1, %h2;", 'h', to_bhalf(bhalf(s.ha) + bhalf(s.hb))) X("max.bf16 %h10, %h1, %h2;", 'h', to_bhalf(max32((float)bhalf(s.ha), (float)bhalf(s.hb)))) \
-    X("neg.f16 %h10, %h1;", 'h', s.ha ^ 0x8000) X("min.NaN.f16 %h10, %h1, %h2;", 'h', half(s.ha) != half(s.ha) || half(s.hb) != half(s.hb) ? 0x7fff : to_half(min32((float)half(s.ha), (float)half(s.hb)))) \
+    X("neg.f16 %h10, %h1;", 'h', half(s.ha) != half(s.ha) ? 0x7fff : s.ha ^ 0x8000) X("min.NaN.f16 %h10, %h1, %h2;", 'h', half(s.ha) != half(s.ha) || half(s.hb) != half(s.hb) ? 0x7fff : to_half(min32((float)half(s.ha), (float)half(s.hb)))) \
     X("cvt.s32.s8 %r10, %r1;", 'r', (int8_t)s.ua) X("cvt.u64.u16 %rd10, %h1;", 'd', s.ha) X("cvt.s64.s32 %rd10, %r1;", 'd', s.sa) X("cvt.u32.u64 %r10, %rd1;", 'r', s.ua) X("cvt.s16.s8 %h10, %h1;", 'h', (int8_t)s.ha) \
     X("cvt.sat.u8.s32 %r10, %r1;", 'r', clamp(s.sa, 0, 255)) X("cvt.sat.s16.u64 %h10, %rd1;", 'h', s.a > 32767 ? 32767 : s.a) X("cvt.sat.s8.s32 %r10, %r1;", 'r', clamp(s.sa, -128, 127)) X("cvt.s64.s16 %rd10, %h1;", 'd', s.ka) \
     X("cvt.rzi.s32.f32 %r10, %f1;", 'r', TO_S32(s.fa, RZ)) X("cvt.rni.u32.f32 %r10, %f1;", 'r', TO_U32(s.fa, RN)) X("cvt.rmi.s64.f32 %rd10, %f1;", 'd', TO_S64(s.fa, RM)) X("cvt.rpi.u64.f64 %rd10, %fd1;", 'd', TO_U64(s.da, RP)) \

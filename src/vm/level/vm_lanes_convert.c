@@ -111,7 +111,6 @@ static inline f32 half_narrow(f64 x) {
     return vm_float32(bits);
 }
 static inline f32 half_pick(f32 a, f32 b, u64 imm, bool smaller) {
-    u32 sign = (vm_bits32(a) ^ vm_bits32(b)) & 0x80000000u;
     if (imm & (VM_HALF_XORSIGN | VM_HALF_ABS)) {
         a = __builtin_fabsf(a);
         b = __builtin_fabsf(b);
@@ -126,14 +125,15 @@ static inline f32 half_pick(f32 a, f32 b, u64 imm, bool smaller) {
     } else {
         r = (a < b) == smaller ? a : b;
     }
-    return imm & VM_HALF_XORSIGN ? vm_float32((vm_bits32(r) & 0x7fffffffu) | sign) : r;
+    return r;
 }
 static u32 half_one(u32 x, u32 y, u32 z, u64 imm) {
     vm_arith arith = (vm_arith)(imm & 0xff);
-    if (arith == VM_ARITH_NEG && !(imm & VM_HALF_FTZ))
-        return x ^ 0x8000;
-    if (arith == VM_ARITH_ABS && !(imm & VM_HALF_FTZ))
-        return x & 0x7fff;
+    if ((arith == VM_ARITH_NEG || arith == VM_ARITH_ABS) && !(imm & VM_HALF_FTZ)) {
+        if ((x & 0x7fff) > (imm & VM_HALF_BF16 ? 0x7f80u : 0x7c00u))
+            return 0x7fff; /* as an H200 does; PTX leaves NaN open */
+        return arith == VM_ARITH_NEG ? x ^ 0x8000 : x & 0x7fff;
+    }
     f32 a = half_load(x, imm), b = half_load(y, imm), c = half_load(z, imm), r;
     u32 wide;
     switch (arith) {
@@ -179,7 +179,8 @@ static u32 half_one(u32 x, u32 y, u32 z, u64 imm) {
     u32 exponent = imm & VM_HALF_BF16 ? 0x7f80 : 0x7c00;
     if (imm & VM_HALF_FTZ && !(h & exponent))
         h &= 0x8000;
-    return h;
+    /* the signs of the operands count, those of NaNs, too */
+    return imm & VM_HALF_XORSIGN && r == r ? (h & 0x7fff) | ((x ^ y) & 0x8000) : h;
 }
 static inline u32 half_arith(u32 x, u32 y, u32 z, u64 imm) {
     u32 low = half_one(x & 0xffff, y & 0xffff, z & 0xffff, imm);

@@ -39,7 +39,7 @@ static inline bool test(u64 magnitude, u64 infinity, u64 least_normal, u64 kind)
     case VM_TESTP_NOTANUMBER:
         return magnitude > infinity;
     case VM_TESTP_NORMAL:
-        return magnitude >= least_normal && magnitude < infinity;
+        return magnitude == 0 || (magnitude >= least_normal && magnitude < infinity);
     default:
         return magnitude != 0 && magnitude < least_normal;
     }
@@ -77,8 +77,9 @@ VM_DEFINE2(MINF32, u32, f32, f32, least(x, y))
 VM_DEFINE2(MAXF32, u32, f32, f32, greatest(x, y))
 VM_DEFINE2(MINNANF32, u32, f32, f32, x != x || y != y ? 0x7fffffffu : least(x, y))
 VM_DEFINE2(MAXNANF32, u32, f32, f32, x != x || y != y ? 0x7fffffffu : greatest(x, y))
-VM_DEFINE1(NEGF32, u32, u32, x ^ 0x80000000u)
-VM_DEFINE1(ABSF32, u32, u32, x & 0x7fffffffu)
+/* NaN becomes the canonical one, as an H200 does; PTX leaves it open. */
+VM_DEFINE1(NEGF32, u32, u32, (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : x ^ 0x80000000u)
+VM_DEFINE1(ABSF32, u32, u32, (x & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : x & 0x7fffffffu)
 VM_DEFINE1(CANON32, u32, f32, vm_canon(x))
 VM_DEFINE1(SQRTF32, u32, f32, vm_canon(__builtin_sqrtf(x)))
 VM_DEFINE1(RCPF32, u32, f32, vm_canon(1 / x))
