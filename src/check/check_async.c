@@ -71,6 +71,26 @@ bool check_words_async(const vm_finding *f, base_builder *out, const char **help
             out, ".noComplete arrival that completes the phase of the mbarrier at shared address 0x%" PRIx64,
             f->address);
         return true;
+    case VM_FIND_CLUSTER_EXITED:
+        base_builder_format(out, "shared address 0x%" PRIx64 " of %s is used after that CTA has ended",
+                            f->address, f->text ? f->text : "another CTA");
+        *help = "a barrier of the cluster must stand after the last access to other CTAs' shared memory";
+        return true;
+    case VM_FIND_CLUSTER_RANK:
+        base_builder_format(out, "rank %" PRIu64 " in a cluster of %" PRIu64 " CTAs", f->size, f->required);
+        return true;
+    case VM_FIND_CLUSTER_BARRIER:
+        base_builder_format(out, "barrier of the cluster: %s", f->text ? f->text : "");
+        *help = "each thread arrives once, then waits once, in every phase";
+        return true;
+    case VM_FIND_CANCEL:
+        base_builder_string(out, "index of the first CTA of a response that cancelled nothing");
+        *help = "ask query_cancel.is_canceled first";
+        return true;
+    case VM_FIND_REGISTERS:
+        base_builder_format(out, "setmaxnreg.%s to %" PRIu64 " registers of a warp that has %" PRIu64,
+                            f->is_store ? "inc" : "dec", f->size, f->required);
+        return true;
     case VM_FIND_IN_FLIGHT:
         base_builder_format(
             out, "%s of %" PRIu64 " %s at %s address 0x%" PRIx64 " while %s, and nobody has waited for that",

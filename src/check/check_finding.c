@@ -34,6 +34,11 @@ static const check_kind kinds[VM_FIND_KIND_COUNT] = {
     [VM_FIND_MBARRIER_REMOTE] = {"T0772", BASE_ERROR},
     [VM_FIND_MBARRIER_NO_COMPLETE] = {"T0773", BASE_ERROR},
     [VM_FIND_IN_FLIGHT] = {"T0774", BASE_ERROR},
+    [VM_FIND_CLUSTER_EXITED] = {"T0775", BASE_ERROR},
+    [VM_FIND_CLUSTER_RANK] = {"T0776", BASE_ERROR},
+    [VM_FIND_CLUSTER_BARRIER] = {"T0777", BASE_ERROR},
+    [VM_FIND_CANCEL] = {"T0778", BASE_ERROR},
+    [VM_FIND_REGISTERS] = {"T0779", BASE_ERROR},
 };
 
 static const check_kind *kind_of(vm_finding_kind kind) {
@@ -230,7 +235,9 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
     base_builder_start(&words, base_diagnostics_arena(list));
     const char *help = NULL;
     finding_words(finding, &words, &help);
-    base_span span = finding->instruction ? finding->instruction->span : BASE_NO_SPAN;
+    base_span span = finding->instruction                                       ? finding->instruction->span
+                     : finding->kind == VM_FIND_BAD_LAUNCH && finding->function ? finding->function->span
+                                                                                : BASE_NO_SPAN;
     base_diagnostic *diagnostic =
         base_report(list, kind_of(finding->kind)->severity, check_finding_code(finding->kind), span, "%s",
                     words.data ? words.data : "");

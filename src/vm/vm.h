@@ -156,8 +156,9 @@ typedef enum vm_status {
     X(PAIR_ORDER, "tmem-pair-order") \
     X(CAPACITY, "tmem-capacity")
 /* clang-format on */
-/* Matrix instructions of warps and warpgroups. PARTIAL: size: the lanes that take part; DESCRIPTOR: address: the
- * descriptor, text: what is wrong with it; TOUCHED: text: the register; DIFFER: address, required: two descriptors. */
+/* Matrix instructions of warps and warpgroups. PARTIAL: size: the lanes that take part; DESCRIPTOR: address:
+ * the descriptor, text: what is wrong with it; TOUCHED: text: the register; DIFFER: address, required: two
+ * descriptors. */
 /* clang-format off */
 #define VM_MATRIX_FINDINGS(X) \
     X(MATRIX_PARTIAL, "matrix-partial") \
@@ -195,6 +196,11 @@ typedef enum vm_finding_kind {
     VM_FIND_MBARRIER_OVERWRITTEN,   /* its memory was written by something else */
     VM_FIND_MBARRIER_REMOTE,        /* a form for the own CTA on another CTA's barrier */
     VM_FIND_MBARRIER_NO_COMPLETE,   /* .noComplete completed the phase */
+    VM_FIND_CLUSTER_EXITED,         /* shared memory of a CTA that has ended (text) */
+    VM_FIND_CLUSTER_RANK,           /* rank `size` in a cluster of `required` */
+    VM_FIND_CLUSTER_BARRIER,        /* text: a second arrival, or a wait without one */
+    VM_FIND_CANCEL,                 /* CTA index of a response that cancelled nothing */
+    VM_FIND_REGISTERS,              /* setmaxnreg to `size` from `required`; is_store: .inc */
     VM_FIND_IN_FLIGHT, /* access to what an asynchronous operation still reads or writes; text: which one */
     VM_FIND_BAD_CALL,  /* indirect call to something that is not a function */
 #define X(name, text) VM_FIND_TMEM_##name,

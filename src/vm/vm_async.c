@@ -44,8 +44,12 @@ vm_async_queue *vm_async_create(vm_grid *run, base_arena *arena, uint64_t seed) 
     vm_async_queue *queue = BASE_NEW(arena, vm_async_queue);
     queue->run = run;
     queue->arena = arena;
-    queue->random = base_hash_mix(run->launch->seed, seed);
+    vm_async_seed(queue, seed);
     return queue;
+}
+
+void vm_async_seed(vm_async_queue *queue, uint64_t seed) {
+    queue->random = base_hash_mix(queue->run->launch->seed, seed);
 }
 
 static vm_async_queue *queue_of(vm_cta *cta) {

@@ -86,6 +86,7 @@ bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range
 /* ---- for the core ---- */
 typedef struct vm_async_queue vm_async_queue;
 vm_async_queue *vm_async_create(vm_grid *run, base_arena *arena, uint64_t seed);
+void vm_async_seed(vm_async_queue *queue, uint64_t seed);
 /* Nothing can go on: completes what stands next. False: nothing is pending. */
 bool vm_async_advance(vm_async_queue *queue);
 void vm_async_turn(vm_async_queue *queue);  /* RANDOM: between two warps, perhaps something completes */

@@ -67,8 +67,8 @@ static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation oper
     return ftz && !(r & 0x7f800000u) ? r & 0x80000000u : r;
 }
 
-static uint64_t combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type,
-                        bool ftz) {
+uint64_t vm_atomic_combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type,
+                           bool ftz) {
     unsigned bits = ptx_type_bits(type);
     bool sign = type == PTX_TYPE_S32 || type == PTX_TYPE_S64 || type == PTX_TYPE_S16;
     uint64_t mask = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
@@ -111,22 +111,23 @@ static uint64_t apply(uint8_t *host, unsigned size, bool concurrent, uint64_t b,
     if (concurrent && size == 4 && ((uintptr_t)host & 3) == 0) {
         uint32_t *word = (uint32_t *)(void *)host, expected = __atomic_load_n(word, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n(word, &expected,
-                                            (uint32_t)combine(expected, b, c, operation, type, ftz), true,
-                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                                            (uint32_t)vm_atomic_combine(expected, b, c, operation, type, ftz),
+                                            true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return expected;
     }
     if (concurrent && size == 8 && ((uintptr_t)host & 7) == 0) {
         uint64_t *word = (uint64_t *)(void *)host, expected = __atomic_load_n(word, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(word, &expected, combine(expected, b, c, operation, type, ftz),
-                                            true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        while (!__atomic_compare_exchange_n(word, &expected,
+                                            vm_atomic_combine(expected, b, c, operation, type, ftz), true,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
         return expected;
     }
     if (concurrent)
         pthread_mutex_lock(&run->atomic_lock);
     memcpy(&old, host, size);
-    uint64_t value = combine(old, b, c, operation, type, ftz);
+    uint64_t value = vm_atomic_combine(old, b, c, operation, type, ftz);
     memcpy(host, &value, size);
     if (concurrent)
         pthread_mutex_unlock(&run->atomic_lock);

@@ -22,4 +22,9 @@ typedef enum vm_atomic_operation {
      (uint64_t)(type) << 56)
 #define VM_ATOMIC_OPERATION(imm) ((vm_atomic_operation)((imm) >> 48 & 0xff))
 #define VM_ATOMIC_TYPE(imm)      ((ptx_type)((imm) >> 56))
+/* The operation that the modifiers of an atom, red or red.async name. False: none. */
+bool vm_decode_atomic_operation(const ptx_instruction *i, vm_atomic_operation *operation);
+/* The new value of one element. ftz: subnormal f32 count as 0. */
+uint64_t vm_atomic_combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type,
+                           bool ftz);
 #endif

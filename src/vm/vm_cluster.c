@@ -43,5 +43,155 @@ vm_cta *vm_cluster_shared(vm_warp *warp, uint32_t pc, unsigned lane, vm_space sp
                           cta ? cta->shared_bytes : 0, store);
         return NULL;
     }
+    if (cta->exited)
+        vm_cluster_report_exited(warp, pc, lane, cta, *offset);
     return cta;
+}
+
+void vm_cluster_report_exited(vm_warp *warp, uint32_t pc, unsigned lane, const vm_cta *owner,
+                              uint64_t offset) {
+    vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_CLUSTER_EXITED, pc, warp, lane);
+    if (finding == NULL)
+        return;
+    finding->space = PTX_SPACE_SHARED;
+    finding->address = offset;
+    base_builder text;
+    base_builder_start(&text, vm_finding_arena(warp->cta));
+    base_builder_format(&text, "CTA (%u,%u,%u)", owner->id[0], owner->id[1], owner->id[2]);
+    finding->text = text.data;
+}
+
+/* ---- barrier.cluster (PTX ISA 9.7.13.4) ---- */
+vm_cluster *vm_cluster_of(vm_cta *cta) {
+    if (cta->cluster == NULL) {
+        cta->cluster = BASE_NEW(cta->arena, vm_cluster);
+        cta->cluster->size = cta->cluster->left = 1;
+        cta->cluster->ctas[0] = cta;
+    }
+    return cta->cluster;
+}
+
+static uint32_t missing_lanes(const vm_cta *cta) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        count += (uint32_t)__builtin_popcount(cta->warps[i].live & ~cta->warps[i].cluster_arrived);
+    return count;
+}
+
+/* Completes the phase when every thread that has not ended has arrived. */
+static void advance(vm_cluster *cluster) {
+    uint32_t arrived = 0;
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        const vm_cta *cta = cluster->ctas[rank];
+        if (cta->exited)
+            continue;
+        if (missing_lanes(cta))
+            return;
+        for (uint32_t i = 0; i < cta->warp_count; i++)
+            arrived |= cta->warps[i].cluster_arrived;
+    }
+    if (arrived == 0)
+        return;
+    cluster->phase++;
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        vm_cta *cta = cluster->ctas[rank];
+        for (uint32_t i = 0; i < cta->warp_count; i++)
+            cta->warps[i].cluster_arrived = 0;
+        cta->writes++;
+        if (!cta->exited)
+            vm_schedule_wake(cta, VM_PARK_CLUSTER, UINT64_MAX);
+    }
+}
+
+void vm_cluster_exit(vm_cta *cta) {
+    if (cta->cluster != NULL)
+        advance(cta->cluster);
+}
+
+static void misuse(vm_warp *warp, uint32_t lanes, const char *text) {
+    vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_CLUSTER_BARRIER, warp->splits[warp->current].pc,
+                                         warp, vm_first_lane(lanes));
+    if (finding != NULL)
+        finding->text = text;
+}
+
+vm_action vm_external_CLUSTER_ARRIVE(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    (void)op;
+    vm_cluster *cluster = vm_cluster_of(warp->cta);
+    if (warp->cluster_owed & mask)
+        misuse(warp, warp->cluster_owed & mask, "a second arrival without a wait between");
+    warp->cluster_arrived |= mask;
+    warp->cluster_owed |= mask;
+    advance(cluster);
+    return VM_GO;
+}
+
+vm_action vm_external_CLUSTER_WAIT(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    (void)op;
+    if (mask & ~warp->cluster_owed)
+        misuse(warp, mask & ~warp->cluster_owed, "a wait without an arrival before it");
+    uint32_t waiting = warp->cluster_arrived & mask;
+    if (waiting == 0) {
+        warp->cluster_owed &= ~mask;
+        return VM_GO;
+    }
+    vm_control_isolate(warp, waiting);
+    vm_schedule_park(warp, VM_PARK_CLUSTER, 0);
+    return VM_AGAIN;
+}
+
+void vm_cluster_describe(const vm_cta *cta, base_builder *text) {
+    const vm_cluster *cluster = cta->cluster;
+    base_builder_format(text, "waits at the barrier of the cluster (phase %llu), where",
+                        (unsigned long long)cluster->phase);
+    const char *separator = " ";
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        const vm_cta *other = cluster->ctas[rank];
+        uint32_t missing = other->exited ? 0 : missing_lanes(other);
+        if (missing)
+            base_builder_format(text, "%s%u threads of CTA (%u,%u,%u)", separator, missing, other->id[0],
+                                other->id[1], other->id[2]);
+        if (missing)
+            separator = ", ";
+    }
+    base_builder_string(text, " have not arrived");
+}
+
+/* ---- addresses of other CTAs ---- */
+/* mapa; imm: 1 generic addresses, 2 64-bit; extras: address, rank, result. */
+vm_action vm_external_CLUSTER_MAP(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
+    vm_cta *cta = warp->cta;
+    uint32_t size = cta->run->cluster_size ? cta->run->cluster_size : 1;
+    VM_FOR_LANES(lane, mask) {
+        uint64_t address =
+            op->imm & 2 ? vm_operand64(warp, list[0], lane) : vm_operand32(warp, list[0], lane);
+        uint32_t rank = vm_operand32(warp, list[1], lane);
+        if (rank >= size) {
+            vm_finding *finding =
+                vm_finding_add(cta, VM_FIND_CLUSTER_RANK, warp->splits[warp->current].pc, warp, lane);
+            if (finding != NULL) {
+                finding->size = rank;
+                finding->required = size;
+            }
+        }
+        uint64_t ranks = (uint64_t)0xff << VM_RANK_SHIFT;
+        address = (address & ~ranks) | ((uint64_t)(rank & 0xff) << VM_RANK_SHIFT);
+        if (op->imm & 2)
+            ((uint64_t *)vm_operand(warp, list[2]))[lane] = address;
+        else
+            ((uint32_t *)vm_operand(warp, list[2]))[lane] = (uint32_t)address;
+    }
+    return VM_GO;
+}
+
+/* getctarank; imm as of mapa; extras: address, result. */
+vm_action vm_external_CLUSTER_RANK(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
+    VM_FOR_LANES(lane, mask) {
+        uint64_t address =
+            op->imm & 2 ? vm_operand64(warp, list[0], lane) : vm_operand32(warp, list[0], lane);
+        ((uint32_t *)vm_operand(warp, list[1]))[lane] = (uint32_t)(address >> VM_RANK_SHIFT & 0xff);
+    }
+    return VM_GO;
 }

@@ -175,6 +175,11 @@ void vm_commit_add(vm_grid *run, vm_cta *cta, uint64_t first, uint64_t count, ui
     cta->found_dropped = 0;
 }
 
+void vm_commit_skip(vm_grid *run, uint64_t linear) {
+    vm_cta nothing = {.status = VM_COMPLETE, .linear = linear};
+    vm_commit_add(run, &nothing, linear, 1, 0);
+}
+
 void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *result) {
     const vm_grid *run = commit->run;
     result->status = run->lost_memory ? VM_NO_MEMORY : commit->status;

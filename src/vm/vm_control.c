@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Splits of a warp: who runs next, branches, joins, exits. The rule (vm_internal.h): fewest used-up budgets
  * first, then the deepest call, then the lowest pc; equal pc and frame merge. Knows no instructions. */
-#include "vm/vm_internal.h"
+#include "vm/vm_cluster.h"
 
 static bool ready(const vm_split *split) {
     return split->state == VM_SPLIT_READY || split->state == VM_SPLIT_RELEASED;
@@ -179,6 +179,8 @@ void vm_control_exit(vm_warp *warp, uint32_t lanes) {
         if (warp->splits[i].state == VM_SPLIT_COLLECTIVE)
             warp->splits[i].state = VM_SPLIT_READY;
     vm_barrier_exit(warp);
+    if (warp->cta->cluster != NULL)
+        vm_cluster_exit(warp->cta);
 }
 
 void vm_control_return(vm_warp *warp) {

@@ -256,8 +256,8 @@ uint32_t vm_decode_extend(vm_decoder *d, uint32_t ref, ptx_type type) {
 /* ---- one instruction ---- */
 static bool dispatch(vm_decoder *d) {
     return vm_decode_move(d) || vm_decode_memory(d) || vm_decode_integer(d) || vm_decode_floating(d) ||
-           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_tmem(d) || vm_decode_matrix(d) ||
-           vm_decode_control(d);
+           vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_tmem(d) ||
+           vm_decode_matrix(d) || vm_decode_control(d);
 }
 
 /* Operations that may wait, leave or call: under a guard they are branched around, so that lanes really part.
@@ -267,6 +267,8 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_CALL:
     case PTX_OP_RET:
     case PTX_OP_EXIT:
+    case PTX_OP_TRAP:
+    case PTX_OP_BRKPT:
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
     case PTX_OP_BAR_WARP_SYNC:
@@ -294,6 +296,9 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_TCGEN05_WAIT__ST:
     case PTX_OP_MBARRIER_TEST_WAIT:
     case PTX_OP_MBARRIER_TRY_WAIT:
+    case PTX_OP_BARRIER_CLUSTER_ARRIVE:
+    case PTX_OP_BARRIER_CLUSTER_WAIT:
+    case PTX_OP_SETMAXNREG:
         return true;
     default:
         return false;
@@ -301,9 +306,9 @@ static bool parts_lanes(const ptx_instruction *i) {
 }
 
 /* Replaces what a failed instruction emitted by an operation that reports it. */
-static void emit_unsupported(vm_decoder *d, size_t from) {
+static void emit_unsupported(vm_decoder *d, size_t from, bool guarded) {
     d->ops.count = d->instruction_of.count = from;
-    vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED);
+    vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED)->x = guarded; /* 1: does not end a block */
     uint8_t *reported = &d->program->reported[d->instruction->op];
     if (!(*reported)++) /* once for each opcode: a kernel has hundreds of them */
         base_report(d->program->module->diagnostics, BASE_WARNING, "T0731", d->instruction->span,
@@ -341,7 +346,7 @@ static void guarded(vm_decoder *d, bool *labelled, size_t *open) {
     }
     size_t from = d->ops.count, guard_at = *open;
     if (!dispatch(d) || d->failed)
-        emit_unsupported(d, from);
+        emit_unsupported(d, from, true);
     d->ops.items[guard_at].x = (uint32_t)d->ops.count;
     vm_decode_emit(d, VM_CODE_UNGUARD, 0);
     if (writes_register(i, i->guard))
@@ -354,7 +359,7 @@ static void decode_instruction(vm_decoder *d, bool *labelled, size_t *open) {
     size_t from = d->ops.count;
     bool own_guard = i->op == PTX_OP_BRA;
     if (i->guard != NULL && i->guard->type != PTX_TYPE_PRED) {
-        emit_unsupported(d, from);
+        emit_unsupported(d, from, false);
     } else if (i->guard != NULL && !own_guard && !parts_lanes(i)) {
         guarded(d, labelled, open);
     } else {
@@ -367,7 +372,7 @@ static void decode_instruction(vm_decoder *d, bool *labelled, size_t *open) {
             from++;
         }
         if (!dispatch(d) || d->failed)
-            emit_unsupported(d, from);
+            emit_unsupported(d, from, false);
         if (around != SIZE_MAX)
             d->ops.items[around].x = VM_TARGET_OP | (uint32_t)d->ops.count;
     }

@@ -78,6 +78,8 @@ uint32_t vm_decode_place_of(vm_decoder *d, const ptx_operand *operand, vm_space 
 
 /* vm_decode_move.c */
 uint32_t vm_decode_special(vm_decoder *d, uint64_t special, bool wide);
+/* An offset in shared memory becomes an address: with the rank of the CTA where the module knows clusters. */
+uint32_t vm_decode_window(vm_decoder *d, uint32_t address, bool wide);
 uint32_t vm_decode_address(vm_decoder *d, const ptx_variable *variable, int64_t offset, bool wide);
 
 /* ---- vm_graph.c ---- */

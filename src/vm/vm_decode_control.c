@@ -373,7 +373,6 @@ bool vm_decode_control(vm_decoder *d) {
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR_PROXY:
     case PTX_OP_GRIDDEPCONTROL:
-    case PTX_OP_SETMAXNREG:
     case PTX_OP_PMEVENT:
         return true;
     default:

@@ -61,7 +61,7 @@ static bool variable_address(vm_decoder *d, const ptx_variable *variable, addres
     out->space = spaces[variable->space];
     if (placed->dynamic) {
         out->form = VM_ADDRESS_32;
-        out->a = vm_decode_fill(d, (vm_fill){.kind = VM_FILL_DYNAMIC_SHARED});
+        out->a = vm_decode_window(d, vm_decode_fill(d, (vm_fill){.kind = VM_FILL_DYNAMIC_SHARED}), false);
         return true;
     }
     out->offset += placed->address;
@@ -109,8 +109,11 @@ uint32_t vm_decode_place_of(vm_decoder *d, const ptx_operand *operand, vm_space 
                                        [VM_FRAME] = 0};
     if (space == VM_GENERIC && at.space != VM_GENERIC) /* a variable by its name */
         at.offset += windows[at.space];
+    bool own = at.form == VM_ADDRESS_FIXED && at.space == VM_SHARED;
     if (at.form == VM_ADDRESS_FIXED)
-        return vm_decode_constant(d, at.offset, true);
+        at.a = vm_decode_constant(d, at.offset, true);
+    if (at.form == VM_ADDRESS_FIXED)
+        return own ? vm_decode_window(d, at.a, true) : at.a;
     uint32_t base = at.a;
     if (at.form == VM_ADDRESS_32)
         base = vm_decode_lane_new(d, VM_LANE_ZEXT32, base, NONE, NONE, 0);
@@ -195,7 +198,8 @@ static void load(vm_decoder *d) {
     }
     vm_op *op = vm_decode_emit(
         d, VM_CODE_LOAD,
-        VM_ACCESS(at.space, log2_of(bytes), count, vm_decode_signed(i->type), wide, at.form, 0));
+        VM_ACCESS(at.space, log2_of(bytes), count, vm_decode_signed(i->type), wide, at.form, 0) |
+            (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
@@ -236,8 +240,9 @@ static void store(vm_decoder *d) {
         refs[k] = vm_decode_source(d, &list[k], type);
     }
     uint32_t extras = count > 1 ? vm_decode_extras(d, refs, count) : 0;
-    vm_op *op =
-        vm_decode_emit(d, VM_CODE_STORE, VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0));
+    vm_op *op = vm_decode_emit(d, VM_CODE_STORE,
+                               VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0) |
+                                   (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
@@ -246,7 +251,7 @@ static void store(vm_decoder *d) {
         vm_decode_synchronises(d);
 }
 
-static bool atomic_operation(const ptx_instruction *i, vm_atomic_operation *operation) {
+bool vm_decode_atomic_operation(const ptx_instruction *i, vm_atomic_operation *operation) {
     static const struct {
         ptx_mod mod;
         vm_atomic_operation operation;
@@ -278,7 +283,7 @@ static void atomic(vm_decoder *d, bool returns) {
     unsigned first = returns ? 1 : 0, count = vector_count(i), bytes = ptx_type_bits(i->type) / 8;
     vm_atomic_operation operation;
     address at;
-    if (!atomic_operation(i, &operation) || bytes < 2 || count * bytes > 32 ||
+    if (!vm_decode_atomic_operation(i, &operation) || bytes < 2 || count * bytes > 32 ||
         !memory_address(d, vm_decode_operand(d, first), space_of(i), &at) || at.space == VM_FRAME ||
         at.space == VM_LOCAL ||
         (at.form != VM_ADDRESS_FIXED && at.offset != (uint64_t)(int64_t)(int32_t)at.offset)) {
@@ -288,6 +293,8 @@ static void atomic(vm_decoder *d, bool returns) {
     if (at.form == VM_ADDRESS_FIXED) { /* the offset has 32 bits: the rest goes into a register */
         at.form = VM_ADDRESS_64;
         at.a = vm_decode_constant(d, at.offset, true);
+        if (at.space == VM_SHARED)
+            at.a = vm_decode_window(d, at.a, true);
         at.offset = 0;
     }
     uint32_t list[24];

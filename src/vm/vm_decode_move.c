@@ -21,13 +21,10 @@ static uint32_t special_row(vm_decoder *d, uint64_t special) {
     case PTX_SPECIAL_WARPID:
         return VM_REF(VM_REF_WARP, VM_WARP_INDEX);
     case PTX_SPECIAL_CTAID_X:
-    case PTX_SPECIAL_CLUSTERID_X:
         return VM_REF(VM_REF_CTA, VM_CTA_X);
     case PTX_SPECIAL_CTAID_Y:
-    case PTX_SPECIAL_CLUSTERID_Y:
         return VM_REF(VM_REF_CTA, VM_CTA_Y);
     case PTX_SPECIAL_CTAID_Z:
-    case PTX_SPECIAL_CLUSTERID_Z:
         return VM_REF(VM_REF_CTA, VM_CTA_Z);
     case PTX_SPECIAL_NTID_X:
         return launch_value(d, VM_VALUE_NTID_X);
@@ -36,13 +33,10 @@ static uint32_t special_row(vm_decoder *d, uint64_t special) {
     case PTX_SPECIAL_NTID_Z:
         return launch_value(d, VM_VALUE_NTID_Z);
     case PTX_SPECIAL_NCTAID_X:
-    case PTX_SPECIAL_NCLUSTERID_X:
         return launch_value(d, VM_VALUE_NCTAID_X);
     case PTX_SPECIAL_NCTAID_Y:
-    case PTX_SPECIAL_NCLUSTERID_Y:
         return launch_value(d, VM_VALUE_NCTAID_Y);
     case PTX_SPECIAL_NCTAID_Z:
-    case PTX_SPECIAL_NCLUSTERID_Z:
         return launch_value(d, VM_VALUE_NCTAID_Z);
     case PTX_SPECIAL_NWARPID:
         return launch_value(d, VM_VALUE_NWARPID);
@@ -55,20 +49,10 @@ static uint32_t special_row(vm_decoder *d, uint64_t special) {
         return vm_decode_constant(d, VM_LANES, false);
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
         return vm_decode_constant(d, VM_SHARED_RESERVED, false);
-    case PTX_SPECIAL_CLUSTER_NCTAID_X:
-    case PTX_SPECIAL_CLUSTER_NCTAID_Y:
-    case PTX_SPECIAL_CLUSTER_NCTAID_Z:
-    case PTX_SPECIAL_CLUSTER_NCTARANK:
-        return vm_decode_constant(d, 1, false);
     case PTX_SPECIAL_TID_W:
     case PTX_SPECIAL_NTID_W:
     case PTX_SPECIAL_CTAID_W:
     case PTX_SPECIAL_NCTAID_W:
-    case PTX_SPECIAL_CLUSTER_CTAID_X:
-    case PTX_SPECIAL_CLUSTER_CTAID_Y:
-    case PTX_SPECIAL_CLUSTER_CTAID_Z:
-    case PTX_SPECIAL_CLUSTER_CTARANK:
-    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
         return vm_decode_constant(d, 0, false);
     default:
@@ -108,9 +92,20 @@ uint32_t vm_decode_address(vm_decoder *d, const ptx_variable *variable, int64_t 
         vm_decode_unsupported(d);
         return vm_decode_constant(d, 0, wide);
     }
-    if (placed->dynamic)
-        return vm_decode_fill(d, (vm_fill){.kind = VM_FILL_DYNAMIC_SHARED, .value = add, .wide = wide});
-    return vm_decode_constant(d, placed->address + add, wide);
+    uint32_t address =
+        placed->dynamic
+            ? vm_decode_fill(d, (vm_fill){.kind = VM_FILL_DYNAMIC_SHARED, .value = add, .wide = wide})
+            : vm_decode_constant(d, placed->address + add, wide);
+    return variable->space == PTX_SPACE_SHARED ? vm_decode_window(d, address, wide) : address;
+}
+
+uint32_t vm_decode_window(vm_decoder *d, uint32_t address, bool wide) {
+    uint32_t window = VM_REF(VM_REF_CTA, VM_CTA_WINDOW);
+    if (!d->program->clustered)
+        return address;
+    if (wide)
+        window = vm_decode_lane_new(d, VM_LANE_ZEXT32, window, NONE, NONE, 0);
+    return vm_decode_lane_new(d, wide ? VM_LANE_ADD64 : VM_LANE_ADD32, address, window, NONE, 0);
 }
 
 static void move(vm_decoder *d, const ptx_operand *to, uint32_t from, ptx_type type) {

@@ -31,13 +31,18 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         [VM_FIND_MBARRIER_OVERWRITTEN] = "mbarrier-overwritten",
         [VM_FIND_MBARRIER_REMOTE] = "mbarrier-remote",
         [VM_FIND_MBARRIER_NO_COMPLETE] = "mbarrier-no-complete",
+        [VM_FIND_CLUSTER_EXITED] = "cluster-exited",
+        [VM_FIND_CLUSTER_RANK] = "cluster-rank",
+        [VM_FIND_CLUSTER_BARRIER] = "cluster-barrier",
+        [VM_FIND_CANCEL] = "cancel",
+        [VM_FIND_REGISTERS] = "registers",
         [VM_FIND_IN_FLIGHT] = "in-flight",
         [VM_FIND_BAD_CALL] = "bad-call",
 #define X(name, text) [VM_FIND_TMEM_##name] = text,
         VM_TMEM_FINDINGS(X)
 #undef X
 #define X(name, text) [VM_FIND_##name] = text,
-        VM_MATRIX_FINDINGS(X)
+            VM_MATRIX_FINDINGS(X)
 #undef X
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";

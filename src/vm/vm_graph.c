@@ -8,7 +8,7 @@
 static bool ends_block(const vm_op *op) {
     return op->code == VM_CODE_BRANCH || op->code == VM_CODE_BRANCH_IF || op->code == VM_CODE_SWITCH ||
            op->code == VM_CODE_EXIT || op->code == VM_CODE_RETURN ||
-           (op->code == VM_CODE_EXTERNAL && op->sub == VM_EXTERNAL_UNSUPPORTED);
+           (op->code == VM_CODE_EXTERNAL && op->sub == VM_EXTERNAL_UNSUPPORTED && op->x == 0);
 }
 
 static void find_blocks(vm_decoder *d, vm_graph *g) {

@@ -106,7 +106,8 @@ enum { VM_REF_FRAME = 0, VM_REF_POOL = 1, VM_REF_WARP = 2, VM_REF_CTA = 3 };
 #define VM_SPECIAL_FRAME 0xfff0u /* SPECIAL: first byte of the frame's local memory */
 /* Rows of a warp (selector 2) and of a CTA (selector 3). */
 enum { VM_WARP_TID_X, VM_WARP_TID_Y, VM_WARP_TID_Z, VM_WARP_LANE, VM_WARP_INDEX, VM_WARP_ROWS };
-enum { VM_CTA_X, VM_CTA_Y, VM_CTA_Z, VM_CTA_ROWS };
+/* WINDOW: where the CTA's shared memory begins in shared::cluster. */
+enum { VM_CTA_X, VM_CTA_Y, VM_CTA_Z, VM_CTA_WINDOW, VM_CTA_ROWS };
 
 /* Memory access: bits of sub. */
 typedef enum vm_space {
@@ -134,6 +135,7 @@ typedef enum vm_address_form {
 #define VM_ACCESS_WIDE(sub)   ((sub) >> 10 & 1) /* the register is 64 bits */
 #define VM_ACCESS_FORM(sub)   ((vm_address_form)((sub) >> 11 & 3))
 #define VM_ACCESS_POLL(sub)   ((sub) >> 13 & 1)
+#define VM_ACCESS_CLUSTER     (1u << 14) /* .shared::cluster: may be another CTA's */
 #define VM_ACCESS_FORM_SHIFT  11
 #define VM_ACCESS_FORM_MASK   (3 << VM_ACCESS_FORM_SHIFT)
 
@@ -159,7 +161,8 @@ typedef enum vm_address_form {
     X(ISSPACEP) X(DIVIDE_CHECK) X(POLL) X(UNSUPPORTED) X(ALLOCA) X(STACKSAVE) X(STACKRESTORE) X(MALLOC) \
             VM_EXTERNALS_LISTED(X)
 #define VM_EXTERNALS_LISTED(X) \
-    X(MBARRIER) \
+    X(MBARRIER) X(CLUSTER_ARRIVE) X(CLUSTER_WAIT) X(CLUSTER_MAP) X(CLUSTER_RANK) X(ASYNC_STORE) \
+    X(ASYNC_REDUCE) X(TRY_CANCEL) X(QUERY_CANCEL) X(REGISTERS) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
     X(TMEM_FENCE) X(TMEM_NEED) \
     X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX) \
@@ -334,6 +337,7 @@ struct vm_program {
     uint64_t const_bytes;
     BASE_VECTOR(vm_allocation) globals; /* host: initial bytes, NULL when zero */
     BASE_VECTOR(const ptx_function *) entries;
+    bool clustered; /* some instruction reaches other CTAs: shared addresses carry the rank of the CTA */
 };
 const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc);
 const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint32_t pc);
@@ -401,6 +405,9 @@ typedef struct vm_warp {
      * last time that it learned of others' (barriers, mbarrier waits, polls); of those, from other CTAs */
     uint64_t released, acquired, cluster_acquired;
     struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
+    uint32_t cluster_arrived;  /* lanes that have arrived at barrier.cluster in this phase */
+    uint32_t cluster_owed;     /* lanes that have arrived and not waited yet */
+    uint32_t registers;        /* setmaxnreg: of each lane; 0: as launched */
     struct vm_wgmma_warp *wgmma; /* vm_wgmma.h; NULL: none yet */
     vm_frame *free_frames;
     uint32_t frame_count;
@@ -432,7 +439,9 @@ typedef struct vm_sm {
     uint32_t id;
     struct vm_tmem *tmem; /* vm_tmem.c */
     vm_cta *permit;       /* the CTA that holds the right to allocate tensor memory */
+    vm_group *group;
 } vm_sm;
+typedef struct vm_cluster vm_cluster; /* vm_cluster.h */
 #define VM_FLIGHT_GRANULE 128u /* bytes of shared memory that one counter of vm_cta.flight stands for */
 struct vm_cta {
     vm_grid *run;
@@ -442,6 +451,11 @@ struct vm_cta {
     struct vm_mbarriers *mbarriers;
     uint32_t rank, cluster_size; /* in the cluster; size 0: the launch has none */
     vm_cta **peers;              /* by rank */
+    uint32_t window;             /* rank << 24 when addresses have ranks, else 0 */
+    vm_cluster *cluster;         /* NULL: none, see vm_cluster_of */
+    bool exited;                 /* of a group: has ended, others of its cluster have not */
+    uint64_t stop_key;           /* the run goes on while this is not behind vm_grid.stop_at */
+    uint32_t registers;          /* setmaxnreg: free registers of the CTA */
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
     uint32_t flights;         /* how many ranges are counted there */
@@ -467,6 +481,7 @@ struct vm_cta {
     uint32_t parked;   /* splits that are PARKED */
     uint32_t timeouts; /* rounds in a row in which waits failed and nothing else happened */
     bool moved;        /* set when a round did something */
+    bool polled;       /* of a group: some split polls memory */
     uint64_t random;   /* state of VM_SCHEDULE_RANDOM */
     vm_status status;
     const vm_allocation *recent[2]; /* allocations of the last global accesses; never NULL, may be empty */
@@ -493,6 +508,10 @@ struct vm_grid {
     uint32_t threads_per_cta, warps_per_cta;
     uint64_t cta_count;
     bool serial;
+    bool grouped;                      /* CTAs run in groups of SMs (vm_sm.h) */
+    uint32_t cluster[3], cluster_size; /* size 0: the launch has no clusters */
+    uint64_t cluster_count, group_count;
+    uint32_t residents;           /* CTAs that live on an SM at a time */
     uint64_t heap_next, heap_end; /* device malloc */
     /* work distribution and the commit in CTA order (vm_commit.c) */
     pthread_mutex_t lock, atomic_lock;
@@ -577,13 +596,22 @@ const char *vm_collective_name(const vm_op *op);
 void vm_schedule_start(vm_cta *cta, uint64_t linear); /* prepares a CTA to run */
 typedef enum vm_progress { VM_CTA_DONE, VM_CTA_STALLED, VM_CTA_RUNNING } vm_progress;
 vm_progress vm_schedule_run(vm_cta *cta, bool alone);
-void vm_schedule_deadlock(vm_cta *cta);
+/* Waits that may fail fail, so that loops around them can look at something else. */
+bool vm_schedule_time_out(vm_cta *cta);
+
+/* vm_deadlock.c: who waits for what. */
+void vm_deadlock(vm_cta *cta); /* of a CTA alone: reports and ends it */
+void vm_deadlock_describe(const vm_cta *cta, base_builder *text);
+void vm_deadlock_report(vm_cta *cta, const base_builder *text);
+/* "line 12" of an operation, or its name when it has none. */
+void vm_deadlock_place(const vm_program *program, uint32_t pc, base_builder *text);
 
 /* vm_commit.c: results of CTAs, put together in CTA order. */
 
 vm_commit *vm_commit_create(vm_grid *run, base_heap *heap);
 /* Hands over what the CTAs [first, first + count) found and printed, and empties the CTA's lists. */
 void vm_commit_add(vm_grid *run, vm_cta *cta, uint64_t first, uint64_t count, uint64_t steps);
+void vm_commit_skip(vm_grid *run, uint64_t linear); /* a CTA that never starts */
 void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *result);
 /* vm_launch.c: checks and prepares; false: bad launch, the findings of `result` say why. */
 bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, const vm_program *program,
@@ -604,7 +632,7 @@ void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigne
 /* The run as a whole, or this CTA, has to end. */
 static inline bool vm_schedule_over(const vm_cta *cta) {
     const vm_grid *run = cta->run;
-    return run->stop || run->stop_at < cta->linear || cta->steps > cta->step_limit;
+    return run->stop || run->stop_at < cta->stop_key || cta->steps > cta->step_limit;
 }
 static inline void vm_schedule_turn(vm_warp *warp) {
     warp->turn_steps = warp->steps;

@@ -3,7 +3,7 @@
  * rows that are the same for every CTA: parameters, launch sizes, thread indices. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "vm/vm_internal.h"
+#include "vm/vm_sm.h"
 
 typedef struct preparation {
     vm_grid *run;
@@ -79,11 +79,6 @@ static void check_shape(preparation *p) {
         refuse(p, "the kernel allows %llu threads in a block (.maxntid), the launch has %llu",
                (unsigned long long)most, (unsigned long long)threads);
     (void)required;
-    uint64_t cluster = 1;
-    for (int i = 0; i < 3; i++)
-        cluster *= launch->cluster[i] ? launch->cluster[i] : 1;
-    if (cluster > 1 || source->cluster[0] > 1 || source->cluster[1] > 1 || source->cluster[2] > 1)
-        refuse(p, "clusters of more than one CTA are not supported by the machine yet");
     p->run->threads_per_cta = (uint32_t)(threads <= 1024 ? threads : 1024);
     p->run->warps_per_cta = (p->run->threads_per_cta + VM_LANES - 1) / VM_LANES;
     p->run->cta_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -102,6 +97,9 @@ static void check_shared(preparation *p) {
     }
     p->run->dynamic_shared = (uint32_t)begin;
     p->run->shared_bytes = (uint32_t)end;
+    char problem[256];
+    if (p->findings.count == 0 && !vm_launch_groups(p->run, problem, sizeof problem))
+        refuse(p, "%s", problem);
 }
 
 /* Module variables, then the caller's buffers, each between guards that belong to nothing. */

@@ -250,6 +250,40 @@ static void check_frame_limits(vm_program *program, const vm_function *entry) {
                     entry->source->name, entry->static_shared_end - VM_SHARED_RESERVED, VM_SHARED_LIMIT);
 }
 
+static bool names_cluster(const ptx_operand *operand) {
+    if (operand->kind == PTX_OPERAND_SPECIAL)
+        return operand->bits >= PTX_SPECIAL_CLUSTER_CTAID_X && operand->bits <= PTX_SPECIAL_CLUSTER_NCTARANK;
+    for (uint32_t k = 0; k < operand->count; k++)
+        if (names_cluster(&operand->args[k]))
+            return true;
+    return false;
+}
+
+/* Does anything here reach other CTAs, or could it? */
+static bool knows_clusters(const ptx_module *module) {
+    static const ptx_mod mods[] = {PTX_MOD_SHARED__CLUSTER, PTX_MOD_MULTICAST__CLUSTER,
+                                   PTX_MOD_MULTICAST__CLUSTER__ALL, PTX_MOD_CTA_GROUP__2};
+    for (size_t f = 0; f < module->functions.count; f++) {
+        const ptx_function *function = module->functions.items[f];
+        if (function->cluster[0] || function->explicit_cluster)
+            return true;
+        for (size_t k = 0; k < function->instructions.count; k++) {
+            const ptx_instruction *i = &function->instructions.items[k];
+            if (i->op == PTX_OP_MAPA || i->op == PTX_OP_GETCTARANK ||
+                i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE || i->op == PTX_OP_ST_ASYNC ||
+                i->op == PTX_OP_RED_ASYNC)
+                return true;
+            for (size_t m = 0; m < sizeof mods / sizeof mods[0]; m++)
+                if (ptx_has(i, mods[m]))
+                    return true;
+            for (uint32_t o = 0; o < i->operand_count; o++)
+                if (names_cluster(&i->operands[o]))
+                    return true;
+        }
+    }
+    return false;
+}
+
 vm_program *vm_load(base_arena *arena, const ptx_module *module) {
     vm_program *program = BASE_NEW(arena, vm_program);
     program->arena = arena;
@@ -264,6 +298,7 @@ vm_program *vm_load(base_arena *arena, const ptx_module *module) {
     bool *taken = BASE_NEW_ARRAY(scratch, bool, count), *reached = BASE_NEW_ARRAY(scratch, bool, count);
     uint32_t *stack = BASE_NEW_ARRAY(scratch, uint32_t, count + 1);
     layout_variables(program);
+    program->clustered = knows_clusters(module);
     for (size_t f = 0; f < count; f++) {
         program->functions[f].source = module->functions.items[f];
         scan(&reaches[f], scratch, module->functions.items[f]);
@@ -285,14 +320,17 @@ vm_program *vm_load(base_arena *arena, const ptx_module *module) {
     for (size_t f = 0; f < count; f++)
         if (program->functions[f].reached && module->functions.items[f]->has_body)
             vm_decode_function(program, module->functions.items[f]);
-    /* an entry is serial when anything that it reaches is */
+    /* an entry is serial, or grouped, when anything that it reaches is */
     for (size_t f = 0; f < count; f++) {
         if (!module->functions.items[f]->is_entry)
             continue;
         memset(reached, 0, count);
         follow(program, reaches, taken, f, reached, stack);
         for (size_t k = 0; k < count; k++)
-            program->functions[f].serial |= reached[k] && program->functions[k].serial;
+            if (reached[k]) {
+                program->functions[f].serial |= program->functions[k].serial;
+                program->functions[f].grouped |= program->functions[k].grouped;
+            }
     }
     base_arena_destroy(scratch);
     return program;

@@ -2,7 +2,8 @@
  * Memory lane by lane: finds the host place of an address, reports what is out of bounds, misaligned,
  * read-only or in the wrong space, and goes on (a bad load gives 0, a bad store is dropped). The fast road is
  * level/vm_access.c. */
-#include "vm/vm_internal.h"
+#include "vm/vm_async.h"
+#include "vm/vm_cluster.h"
 
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address) {
     size_t low = 0, high = run->allocation_count;
@@ -24,7 +25,7 @@ const vm_allocation *vm_memory_find(const vm_grid *run, uint64_t address) {
 uint64_t vm_memory_address(const vm_warp *warp, const vm_op *op, unsigned lane) {
     switch (VM_ACCESS_FORM(op->sub)) {
     case VM_ADDRESS_FIXED:
-        return op->imm;
+        return op->imm + (VM_ACCESS_SPACE(op->sub) == VM_SHARED ? warp->cta->window : 0);
     case VM_ADDRESS_32:
         return (uint32_t)(vm_operand32(warp, op->a, lane) + (uint32_t)op->imm);
     case VM_ADDRESS_INDEXED: {
@@ -85,10 +86,29 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
     uint64_t limit = 0;
     out->host = NULL;
     switch (real) {
-    case VM_SHARED:
-        limit = cta->shared_bytes;
-        out->host = cta->shared;
+    case VM_SHARED: {
+        vm_cta *owner = cta;
+        uint32_t offset = (uint32_t)address;
+        if (cta->cluster_size) {
+            owner = vm_cluster_cta(cta, address, &offset);
+            address = offset;
+        }
+        if (owner != NULL && owner->exited) {
+            vm_cluster_report_exited(warp, pc, lane, owner, offset);
+            return false;
+        }
+        limit = owner ? owner->shared_bytes : 0;
+        out->host = owner ? owner->shared : NULL;
+        if (owner != NULL && owner->flights && address < limit && size <= limit - address) {
+            vm_range access = {.space = VM_RANGE_SHARED,
+                               .write = store,
+                               .cta = owner,
+                               .begin = address,
+                               .end = address + size};
+            vm_async_conflict(warp, pc, lane, &access, NULL);
+        }
         break;
+    }
     case VM_CONST:
         limit = run->program->const_bytes;
         out->host = run->const_bank;
@@ -221,6 +241,10 @@ vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask) {
     VM_FOR_LANES(lane, mask) {
         uint8_t data[64] = {0};
         uint64_t address = vm_memory_address(warp, op, lane);
+        if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && !(op->sub & VM_ACCESS_CLUSTER) &&
+            warp->cta->cluster_size && address >> VM_RANK_SHIFT != warp->cta->rank &&
+            address >> VM_RANK_SHIFT < warp->cta->cluster_size) /* another CTA's, with .shared::cta */
+            vm_finding_access(warp, VM_FIND_BAD_SPACE, pc, lane, PTX_SPACE_SHARED, address, bytes, 0, store);
         for (unsigned k = 0; store && k < count; k++) {
             const uint8_t *row = vm_operand(warp, list[k]);
             if (log2 == 4) {

@@ -3,7 +3,7 @@
  * (fill in vm_function.serial), all on the calling thread in one fixed interleaving: a CTA that only polls
  * gives way to the next ones. Results do not depend on the number of workers. */
 #include <unistd.h>
-#include "vm/vm_internal.h"
+#include "vm/vm_sm.h"
 
 enum { CHUNK_LIMIT = 64, RESIDENT_LIMIT = 4096, SERIAL_DEADLOCK_ROUNDS = 1 << 10 };
 
@@ -26,7 +26,7 @@ static void progress(const worker *self) {
 static bool take(vm_grid *run, uint64_t chunk, uint64_t *first, uint64_t *count) {
     pthread_mutex_lock(&run->lock);
     *first = run->next_cta;
-    uint64_t left = run->cta_count - run->next_cta;
+    uint64_t units = run->grouped ? run->group_count : run->cta_count, left = units - run->next_cta;
     *count = left < chunk ? left : chunk;
     if (run->stop || *first > run->stop_at)
         *count = 0;
@@ -108,14 +108,76 @@ static void serial_body(void *argument) {
         if (moved)
             idle = 0;
         else if (!admit(self, arena, &all) && ++idle > SERIAL_DEADLOCK_ROUNDS && all.running.count) {
-            vm_schedule_deadlock(all.running.items[0]);
+            vm_deadlock(all.running.items[0]);
             retire(run, arena, &all, 0);
         }
     }
 }
 
+/* ---- groups of SMs ---- */
+static void group_body(void *argument) {
+    worker *self = argument;
+    vm_grid *run = self->run;
+    vm_group *group = vm_group_create(run, base_arena_create(self->heap));
+    uint64_t index, count;
+    while (take(run, 1, &index, &count)) {
+        vm_group_start(group, index);
+        for (vm_group_step step; (step = vm_group_run(group)) != VM_GROUP_DONE; progress(self))
+            if (step == VM_GROUP_STALLED && !vm_group_unblock(group)) {
+                vm_group_deadlock(group);
+                break;
+            }
+    }
+}
+
+/* All groups in one interleaving; one more starts when those that have started only wait. */
+static void serial_group_body(void *argument) {
+    worker *self = argument;
+    vm_grid *run = self->run;
+    base_arena *arena = base_arena_create(self->heap);
+    vm_group **groups = BASE_NEW_ARRAY(arena, vm_group *, run->group_count);
+    uint64_t started = 0, done = 0, idle = 0;
+    while (!run->stop && done < run->group_count) {
+        bool moved = false;
+        for (uint64_t i = 0; i < started; i++) {
+            vm_group_step step = groups[i] ? vm_group_run(groups[i]) : VM_GROUP_STALLED;
+            moved |= step != VM_GROUP_STALLED;
+            if (step != VM_GROUP_DONE)
+                continue;
+            if (groups[i]->failed)
+                return;
+            groups[i] = NULL;
+            done++;
+        }
+        progress(self);
+        for (uint64_t i = 0; !moved && i < started; i++)
+            moved = groups[i] && vm_async_advance(groups[i]->async);
+        if (!moved && started < run->group_count) {
+            groups[started] = vm_group_create(run, arena);
+            vm_group_start(groups[started], started);
+            started++;
+            moved = true;
+        }
+        idle = moved ? 0 : idle + 1;
+        vm_group *first = NULL;
+        bool any = false;
+        for (uint64_t i = 0; !moved && i < started; i++) {
+            first = first || !groups[i] ? first : groups[i];
+            any |= groups[i] && vm_group_unblock(groups[i]);
+        }
+        if (!moved && !any && first != NULL && idle > SERIAL_DEADLOCK_ROUNDS) {
+            vm_group_deadlock(first);
+            return;
+        }
+    }
+}
+
 static void run_worker(worker *self) {
-    base_outcome outcome = base_heap_run(self->heap, self->run->serial ? serial_body : parallel_body, self);
+    const vm_grid *grid = self->run;
+    void (*body)(void *) = grid->grouped  ? (grid->serial ? serial_group_body : group_body)
+                           : grid->serial ? serial_body
+                                          : parallel_body;
+    base_outcome outcome = base_heap_run(self->heap, body, self);
 #if defined(__SSE2__)
     __builtin_ia32_sfence(); /* what put_row (level/vm_access.c) streamed is in memory before anybody joins us
                               */
@@ -143,7 +205,8 @@ static uint32_t worker_count(const vm_grid *run) {
     }
     if (count > 256)
         count = 256;
-    return (uint32_t)(count < run->cta_count ? count : run->cta_count);
+    uint64_t units = run->grouped ? run->group_count : run->cta_count;
+    return (uint32_t)(count < units ? count : units);
 }
 
 static void run_workers(vm_grid *run, worker *workers, uint32_t count) {

@@ -60,6 +60,7 @@ static void start_warp(vm_warp *warp, const vm_function *kernel) {
     warp->current = 0;
     warp->steps = 0;
     warp->idle = false;
+    warp->cluster_arrived = warp->cluster_owed = warp->registers = 0;
     warp->splits[0] = (vm_split){.pc = kernel->first_op, .mask = warp->lanes, .frame = frame};
     if (kernel->clears)
         memset(warp->rows, 0, (size_t)kernel->rows * VM_ROW_BYTES);
@@ -70,7 +71,7 @@ static void start_warp(vm_warp *warp, const vm_function *kernel) {
 /* The CTA's place in the grid; the next one along x costs no division. */
 static void place_cta(vm_cta *cta, uint64_t linear) {
     const uint32_t *grid = cta->run->launch->grid;
-    uint32_t rows = VM_CTA_ROWS;
+    uint32_t rows = VM_CTA_Z + 1;
     if (linear == cta->linear + 1 && linear != 0 && cta->id[0] + 1 < grid[0]) {
         cta->id[0]++;
         rows = 1; /* only that of x changes */
@@ -79,7 +80,7 @@ static void place_cta(vm_cta *cta, uint64_t linear) {
         cta->id[1] = (uint32_t)(linear / grid[0] % grid[1]);
         cta->id[2] = (uint32_t)(linear / grid[0] / grid[1]);
     }
-    cta->linear = linear;
+    cta->linear = cta->stop_key = linear;
     for (uint32_t i = 0; i < rows; i++)
         for (unsigned lane = 0; lane < VM_LANES; lane++)
             cta->rows[i][lane] = cta->id[i];
@@ -97,9 +98,12 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
         cta->barriers[i].pending = pending;
     }
     cta->open_barriers = 0;
-    vm_mbarrier_start(cta);
-    if (cta->group == NULL)
+    if (cta->mbarriers != NULL)
+        vm_mbarrier_start(cta);
+    if (cta->group == NULL && cta->async != NULL)
         vm_async_reset(cta->async);
+    cta->exited = false;
+    cta->registers = 0;
     vm_tmem_start(cta);
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
@@ -135,8 +139,7 @@ void vm_schedule_wake(vm_cta *cta, vm_park why, uint64_t detail) {
     }
 }
 
-/* Waits that may fail fail, so that loops around them can look at something else. */
-static bool time_out(vm_cta *cta) {
+bool vm_schedule_time_out(vm_cta *cta) {
     bool any = false;
     for (uint32_t i = 0; cta->parked && i < cta->warp_count; i++)
         for (uint32_t s = 0; s < cta->warps[i].split_count; s++) {
@@ -150,90 +153,9 @@ static bool time_out(vm_cta *cta) {
     return any;
 }
 
-/* ---- deadlock ---- */
-static void describe_parked(const vm_warp *warp, const vm_split *split, base_builder *text) {
-    static const char *const names[VM_PARK_COUNT] = {
-        [VM_PARK_CLUSTER] = "waits at the barrier of the cluster",
-        [VM_PARK_REGISTERS] = "waits for registers",
-    };
-    if (split->wait == VM_PARK_MBARRIER)
-        vm_mbarrier_describe(warp->cta, split, text);
-    else if (split->wait == VM_PARK_ALLOC || split->wait == VM_PARK_PAIR)
-        vm_tmem_describe(warp->cta, split, text);
-    else
-        base_builder_string(text, names[split->wait]);
-}
-
-static void describe_split(const vm_warp *warp, const vm_split *split, base_builder *text) {
-    const vm_program *program = warp->cta->run->program;
-    const ptx_instruction *instruction = vm_program_instruction_at(program, split->pc);
-    const char *name = instruction ? ptx_op_name(instruction->op) : "?";
-    base_builder_format(text, "warp %u, lanes 0x%08x: ", warp->index, split->mask);
-    switch (split->state) {
-    case VM_SPLIT_BARRIER: {
-        const vm_barrier *barrier = &warp->cta->barriers[split->wait];
-        uint32_t missing = 0, partly = 0;
-        for (uint32_t i = 0; i < warp->cta->warp_count; i++) {
-            missing += !(barrier->contributed >> i & 1) && warp->cta->warps[i].live;
-            partly += barrier->pending[i] != 0;
-        }
-        base_builder_format(text, "waits at barrier %u (%u threads arrived", split->wait, barrier->arrived);
-        if (barrier->expected)
-            base_builder_format(text, " of %u expected", barrier->expected);
-        else
-            base_builder_format(text, ", %u live warps have not, %u of them arrived in part", missing,
-                                partly);
-        base_builder_string(text, ")");
-        break;
-    }
-    case VM_SPLIT_PARKED:
-        describe_parked(warp, split, text);
-        break;
-    case VM_SPLIT_COLLECTIVE:
-        base_builder_format(text, "waits at %s for lanes 0x%08x", name, split->wait & warp->live);
-        break;
-    default:
-        base_builder_format(text, "repeats a poll near %s", name);
-    }
-    if (instruction && instruction->loc_line)
-        base_builder_format(text, ", line %u", instruction->loc_line);
-    base_builder_char(text, '\n');
-}
-
-void vm_schedule_deadlock(vm_cta *cta) {
-    base_builder text;
-    base_builder_start(&text, vm_finding_arena(cta));
-    const vm_warp *first = NULL;
-    const vm_split *place = NULL, *collective = NULL;
-    for (uint32_t i = 0; i < cta->warp_count; i++)
-        for (uint32_t s = 0; s < cta->warps[i].split_count; s++) {
-            const vm_split *split = &cta->warps[i].splits[s];
-            if (first == NULL || (collective == NULL && split->state == VM_SPLIT_COLLECTIVE)) {
-                first = &cta->warps[i];
-                place = split;
-            }
-            if (split->state == VM_SPLIT_COLLECTIVE)
-                collective = split;
-            if (text.size < 16384)
-                describe_split(&cta->warps[i], split, &text);
-        }
-    cta->status = VM_DEADLOCK;
-    if (first == NULL)
-        return;
-    vm_finding_kind kind = collective ? VM_FIND_COLLECTIVE_LANES : VM_FIND_DEADLOCK;
-    vm_finding *finding = vm_finding_add(cta, kind, place->pc, first, vm_first_lane(place->mask));
-    if (finding != NULL)
-        finding->text = text.data;
-    if (collective != NULL) {
-        finding = vm_finding_add(cta, VM_FIND_DEADLOCK, place->pc, first, vm_first_lane(place->mask));
-        if (finding != NULL)
-            finding->text = text.data;
-    }
-}
-
 static void end(vm_cta *cta, vm_warp *warp) {
     const vm_grid *run = cta->run;
-    if (run->stop || run->stop_at < cta->linear) {
+    if (run->stop || run->stop_at < cta->stop_key) {
         cta->status = VM_STOPPED;
         return;
     }
@@ -313,20 +235,24 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
                 cta->idle_rounds = idle = 0;
             cta->seen_writes = cta->writes;
             cta->moved = true;
+            if (cta->group != NULL && cta->run->launch->schedule == VM_SCHEDULE_RANDOM)
+                return VM_CTA_RUNNING; /* the others get their turn sooner */
             continue;
         }
-        if (cta->group != NULL)
+        if (cta->group != NULL) {
+            cta->polled = polled;
             return VM_CTA_STALLED;
+        }
         if (vm_async_advance(cta->async))
             continue;
-        if (cta->timeouts < TIMEOUT_ROUNDS && time_out(cta)) {
+        if (cta->timeouts < TIMEOUT_ROUNDS && vm_schedule_time_out(cta)) {
             cta->timeouts++;
             continue;
         }
         if (vm_tmem_force(cta))
             continue;
         if (!polled || (alone && ++cta->idle_rounds > DEADLOCK_ROUNDS)) {
-            vm_schedule_deadlock(cta);
+            vm_deadlock(cta);
             return VM_CTA_DONE;
         }
         if (!alone && ++idle > STALL_ROUNDS)

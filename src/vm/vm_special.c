@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Special registers that are no constant row, checks of division, unsupported instructions, device malloc.
  * The clock counts warp instructions, so reports and results repeat. */
-#include "vm/vm_internal.h"
+#include "vm/vm_sm.h"
 
 static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint32_t mask) {
-    uint64_t ticks = warp->cta->steps + warp->steps;
+    uint64_t ticks = warp->cta->steps + warp->steps, axis;
+    const vm_cta *cta = warp->cta;
+    const vm_grid *run = cta->run;
+    uint32_t sms = run->launch->sms ? run->launch->sms : VM_SMS;
     switch (which) {
     case PTX_SPECIAL_LANEMASK_EQ:
         return 1u << lane;
@@ -29,9 +32,34 @@ static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint
     case PTX_SPECIAL_GLOBALTIMER_HI:
         return ticks >> 32;
     case PTX_SPECIAL_SMID:
-        return warp->cta->linear % 132;
+        return cta->sm ? cta->sm->id : cta->linear % sms;
     case PTX_SPECIAL_NSMID:
-        return 132;
+        return sms;
+    case PTX_SPECIAL_CLUSTERID_X:
+    case PTX_SPECIAL_CLUSTERID_Y:
+    case PTX_SPECIAL_CLUSTERID_Z:
+        axis = which - PTX_SPECIAL_CLUSTERID_X;
+        return cta->id[axis] / run->cluster[axis];
+    case PTX_SPECIAL_NCLUSTERID_X:
+    case PTX_SPECIAL_NCLUSTERID_Y:
+    case PTX_SPECIAL_NCLUSTERID_Z:
+        axis = which - PTX_SPECIAL_NCLUSTERID_X;
+        return run->launch->grid[axis] / run->cluster[axis];
+    case PTX_SPECIAL_CLUSTER_CTAID_X:
+    case PTX_SPECIAL_CLUSTER_CTAID_Y:
+    case PTX_SPECIAL_CLUSTER_CTAID_Z:
+        axis = which - PTX_SPECIAL_CLUSTER_CTAID_X;
+        return cta->id[axis] % run->cluster[axis];
+    case PTX_SPECIAL_CLUSTER_NCTAID_X:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Y:
+    case PTX_SPECIAL_CLUSTER_NCTAID_Z:
+        return run->cluster[which - PTX_SPECIAL_CLUSTER_NCTAID_X];
+    case PTX_SPECIAL_CLUSTER_CTARANK:
+        return cta->rank;
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return run->cluster[0] * run->cluster[1] * run->cluster[2];
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return run->cluster_size != 0;
     case PTX_SPECIAL_GRIDID:
         return 1;
     case VM_SPECIAL_FRAME:

@@ -14,12 +14,20 @@ static vm_sm *sm_of(const vm_cta *cta) {
     return cta->sm != NULL ? cta->sm : &cta->tmem->alone;
 }
 
-static void reset(const vm_cta *cta, vm_tmem *t, uint32_t sm) {
-    const vm_launch *launch = cta->run->launch;
-    uint64_t random =
-        launch->tmem_random ? base_hash_mix(launch->tmem_random, base_hash_mix(sm, cta->linear)) | 1 : 0;
+static void reset(const vm_launch *launch, vm_tmem *t, uint64_t which) {
+    uint64_t random = launch->tmem_random ? base_hash_mix(launch->tmem_random, which) | 1 : 0;
     vm_tmem_reset(t, launch->tmem_base, random);
     t->resident_count = 0;
+}
+
+/* Of SMs in groups the number, of CTAs alone the CTA: nothing that depends on the workers. */
+static uint64_t place_of(const vm_cta *cta) {
+    return cta->sm != NULL ? (uint64_t)cta->sm->id << 32 | UINT32_MAX : cta->linear;
+}
+
+void vm_tmem_sm_start(vm_sm *sm, const vm_launch *launch) {
+    if (sm->tmem != NULL)
+        reset(launch, sm->tmem, (uint64_t)sm->id << 32 | UINT32_MAX);
 }
 
 vm_tmem *vm_tmem_of(vm_cta *cta) {
@@ -27,7 +35,7 @@ vm_tmem *vm_tmem_of(vm_cta *cta) {
     vm_sm *sm = sm_of(cta);
     if (sm->tmem == NULL) {
         sm->tmem = vm_tmem_create(cta->arena);
-        reset(cta, sm->tmem, sm->id);
+        reset(cta->run->launch, sm->tmem, place_of(cta));
     }
     return sm->tmem;
 }
@@ -62,7 +70,7 @@ void vm_tmem_start(vm_cta *cta) {
     memset(cta->tmem, 0, sizeof *cta->tmem);
     if (alone.tmem != NULL) {
         cta->tmem->alone.tmem = alone.tmem;
-        reset(cta, alone.tmem, 0);
+        reset(cta->run->launch, alone.tmem, place_of(cta));
     }
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         vm_tmem_warp *w = cta->warps[i].tmem;

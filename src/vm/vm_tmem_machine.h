@@ -146,8 +146,9 @@ uint32_t vm_tmem_uniform(vm_warp *warp, uint32_t pc, uint32_t ref, uint32_t mask
 const vm_tmem_freed *vm_tmem_freed_at(vm_cta *cta, uint32_t column);
 
 /* ---- for the core ---- */
-void vm_tmem_start(vm_cta *cta);  /* a CTA begins on its SM */
-void vm_tmem_finish(vm_cta *cta); /* and has ended: leaks, permit, peers */
+void vm_tmem_sm_start(vm_sm *sm, const vm_launch *launch); /* the SM is empty again */
+void vm_tmem_start(vm_cta *cta);                           /* a CTA begins on its SM */
+void vm_tmem_finish(vm_cta *cta);                          /* and has ended: leaks, permit, peers */
 /* Every live lane of the warp must execute an .aligned instruction. False: answer *action. */
 bool vm_tmem_gather(vm_warp *warp, uint32_t mask, vm_action *action);
 /* Nobody can go on: lets one part of a warp that waits at such an instruction execute it without the rest. */

@@ -141,7 +141,7 @@ static void scatter(unsigned log2, bool wide, const void *d, uint8_t *host, cons
 /* ---- places ---- */
 /* Offsets from 32-bit addresses in one flat space of `limit` bytes. */
 static bool place_32(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 limit,
-                     access_place *place) {
+                     u32 window, access_place *place) {
     if (bytes > limit)
         return false;
     u32 last = limit - bytes, add = (u32)op->imm, bad = 0;
@@ -151,6 +151,7 @@ static bool place_32(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m, 
         }
         return op->imm <= last && (add & (bytes - 1)) == 0;
     }
+    add -= window; /* of shared memory in a cluster */
     const u32 *a = vm_operand(w, op->a);
     u32 spare = a[vm_first_lane(mask)] + add;
     if (m == NULL) {
@@ -216,6 +217,17 @@ static void addresses(const vm_warp *w, const vm_op *op, u32 mask, const u32 *m,
         }
     }
 }
+/* Does an asynchronous operation use what the lanes access? Then vm_memory.c looks closer. */
+static bool in_flight(const vm_cta *cta, u32 base, const u32 *offset, u32 bytes) {
+    if (cta->flights == 0)
+        return false;
+    u32 any = 0;
+    for (unsigned l = 0; l < VM_LANES; l++)
+        any |= (u32)cta->flight[(base + offset[l]) / VM_FLIGHT_GRANULE] |
+               (u32)cta->flight[(base + offset[l] + bytes - 1) / VM_FLIGHT_GRANULE];
+    return any != 0;
+}
+
 static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 align, bool store,
                      access_place *place, bool *contiguous) {
     _Alignas(64) u64 address[VM_LANES];
@@ -241,6 +253,7 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
     vm_space space = VM_ACCESS_SPACE(op->sub);
     vm_cta *cta = w->cta;
     u64 begin, end;
+    bool in_shared = false;
     if (space == VM_GLOBAL || (space == VM_GENERIC && low >= VM_GLOBAL_BASE)) {
         const vm_allocation *allocation = allocation_of(cta, low);
         if (allocation == NULL)
@@ -254,9 +267,10 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
     } else {
         u64 window = 0;
         if (space == VM_SHARED || (space == VM_GENERIC && low >> VM_WINDOW_BITS == 1)) {
-            window = space == VM_GENERIC ? VM_SHARED_BASE : 0;
+            window = (space == VM_GENERIC ? VM_SHARED_BASE : 0) + cta->window;
             end = cta->shared_bytes;
             place->host = cta->shared;
+            in_shared = true;
         } else if (space == VM_CONST && !store) {
             end = cta->run->program->const_bytes;
             place->host = cta->run->const_bank;
@@ -277,7 +291,7 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
     VM_LOOP {
         place->offset[l] = (u32)(address[l] - low);
     }
-    return true;
+    return !(in_shared && in_flight(cta, (u32)(low - begin), place->offset, bytes));
 }
 
 /* ---- local memory: word k of lane l at k * 128 + l * 4 ---- */
@@ -316,7 +330,7 @@ static bool local_access(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bo
     } else if (VM_ACCESS_FORM(op->sub) == VM_ADDRESS_INDEXED) {
         return false;
     }
-    if (!place_32(w, &shifted, mask, m, bytes, top, &place))
+    if (!place_32(w, &shifted, mask, m, bytes, top, 0, &place))
         return false;
 placed:;
     u32 *words = (u32 *)w->local;
@@ -366,7 +380,7 @@ static inline const u32 *shared_row(const vm_warp *w, const vm_op *op, u32 bytes
     const u32 *a = vm_operand(w, op->a);
     u32 size = w->cta->shared_bytes, add = (u32)op->imm;
     if ((op->sub & (7 | VM_ACCESS_FORM_MASK)) != (VM_SHARED | VM_ADDRESS_32 << VM_ACCESS_FORM_SHIFT) ||
-        bytes > size || add > size - bytes || !inside(a, add, align, size - bytes - add))
+        bytes > size || add > size - bytes || w->cta->flights || !inside(a, add, align, size - bytes - add))
         return NULL;
     *host = w->cta->shared + add;
     return a;
@@ -402,7 +416,8 @@ static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool
     *contiguous = false;
     if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && (form == VM_ADDRESS_32 || form == VM_ADDRESS_FIXED)) {
         place->host = w->cta->shared;
-        if (!place_32(w, op, mask, m, bytes, w->cta->shared_bytes, place))
+        if (!place_32(w, op, mask, m, bytes, w->cta->shared_bytes, w->cta->window, place) ||
+            in_flight(w->cta, 0, place->offset, bytes))
             return false;
         u32 different = 0, first = place->offset[0];
         VM_LOOP {
