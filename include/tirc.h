@@ -143,7 +143,17 @@ typedef struct tirc_argument {
     uint64_t bytes; /* size of data */
     bool is_scalar;
 } tirc_argument;
-typedef enum tirc_schedule { TIRC_SCHEDULE_EARLY, TIRC_SCHEDULE_LATE, TIRC_SCHEDULE_RANDOM } tirc_schedule;
+/* When what may happen at several times does happen. ALL: runs under EARLY, LATE, each kind of asynchronous
+ * work LATE alone, and three seeds, compares, and keeps the results of EARLY; not with a device. */
+typedef enum tirc_schedule {
+    TIRC_SCHEDULE_EARLY,
+    TIRC_SCHEDULE_LATE,
+    TIRC_SCHEDULE_RANDOM,
+    TIRC_SCHEDULE_ALL
+} tirc_schedule;
+/* Kinds of asynchronous work, as bits for tirc_launch.late_classes; tirc_async_name gives "bulk" for index 1.
+ */
+TIRC_API const char *tirc_async_name(unsigned index); /* NULL: there is no such kind */
 typedef struct tirc_launch {
     size_t size;
     const char *kernel; /* NULL: the only one */
@@ -171,6 +181,11 @@ typedef struct tirc_launch {
     /* One pointer per kernel parameter to a value of its size, as cuLaunchKernel takes them; NULL: by name
      * in `arguments`. PTX modules only. Addresses in the values are those of `device`. */
     void *const *parameters;
+    uint32_t late_classes; /* LATE: bit per kind of asynchronous work that is late; 0: all */
+    uint32_t sms;          /* SMs of the machine; 0: 148 */
+    uint32_t ctas_per_sm;  /* CTAs that live on an SM at a time, at most; 0: as many as fit */
+    uint32_t tmem_base;    /* first column of tensor memory that an allocation tries, a multiple of 32 */
+    uint64_t tmem_random;  /* seed: allocations choose among the free places; 0: the first one */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */

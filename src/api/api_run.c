@@ -88,6 +88,11 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->threads = from->threads;
     to->schedule = (vm_schedule)from->schedule;
     to->seed = from->seed;
+    to->late_classes = from->late_classes;
+    to->sms = from->sms;
+    to->ctas_per_sm = from->ctas_per_sm;
+    to->tmem_base = from->tmem_base;
+    to->tmem_random = from->tmem_random;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;
     if (from->print) {
@@ -156,19 +161,27 @@ static void run_body(void *argument) {
         return;
     }
     double start = now();
-    run->result = vm_run(session->arena, run->code->program, &run->machine);
+    bool same = true, all = run->launch->schedule == TIRC_SCHEDULE_ALL;
+    if (all)
+        same = api_run_schedules(run);
+    else
+        run->result = vm_run(session->arena, run->code->program, &run->machine);
     run->seconds = now() - start;
     api_unpack_storage(run);
-    check_report_findings(session->diagnostics, run->code->ptx, run->result);
+    if (!all)
+        check_report_findings(session->diagnostics, run->code->ptx, run->result);
     fill_report(run);
     run->status = status_of(run->result);
+    if (!same && run->status == TIRC_OK)
+        run->status = TIRC_FINDINGS;
 }
 
 tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report **report) {
     if (!module || !launch || launch->size != sizeof *launch ||
         (launch->argument_count && !launch->arguments) ||
         (launch->parameters && (module->kind != TIRC_KIND_PTX || launch->argument_count)) ||
-        (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_RANDOM)
+        (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_ALL ||
+        (launch->schedule == TIRC_SCHEDULE_ALL && (launch->device || launch->on_gpu)))
         return TIRC_USAGE;
     api_run run = {.module = module, .launch = launch};
     tirc_status status = api_protect(module->session->heap, run_body, &run, &run.status);
@@ -216,4 +229,8 @@ bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *loca
     const lower_local *from = &report->plan->locals.items[index];
     *local = (tirc_local){from->name, from->in_registers, from->reason};
     return true;
+}
+
+const char *tirc_async_name(unsigned index) {
+    return index < VM_ASYNC_CLASSES ? vm_async_class_name((vm_async_class)index) : NULL;
 }

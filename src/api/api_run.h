@@ -41,4 +41,7 @@ bool api_bind_values(api_run *run);
 bool api_bind_launch(api_run *run);
 /* Copies physical storage made for layouts back to the caller's arrays. */
 void api_unpack_storage(api_run *run);
+/* The machine under every schedule; the result is that of EARLY, already reported. False: another schedule
+ * gives something else, which is reported too. */
+bool api_run_schedules(api_run *run);
 #endif

@@ -23,7 +23,15 @@ static const cli_option options[] = {
     {"--repeat", "N", "times N launches on the GPU and prints their median (results come from the first)",
      false},
     {"--warmup", "N", "launches before the timed ones; 3 when not given", false},
-    {"--schedule", "early|late|SEED", "order of what may happen in any order; early when not given", false},
+    {"--cluster", "X[,Y[,Z]]", "CTAs of a cluster, likewise", false},
+    {"--schedule", "early|late[:KIND]|SEED|all",
+     "when asynchronous work happens, and the order of warps; early when not given. all: every one, compared",
+     false},
+    {"--sms", "N", "SMs of the machine; 148 when not given", false},
+    {"--ctas-per-sm", "N", "CTAs that live on an SM at a time, at most; as many as fit when not given",
+     false},
+    {"--tmem-base", "early|COLUMN|random:SEED", "where tensor memory is allocated; early when not given",
+     false},
     {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
     {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
     {"--fp-contract", "on|off", "a * b + c as one rounding; on when not given", false},
@@ -96,13 +104,70 @@ static bool show_progress(void *user, uint64_t done, uint64_t total) {
     return true;
 }
 
+/* early, late, late:bulk, all, or a seed */
+static bool read_schedule(const cli_arguments *arguments, tirc_launch *launch) {
+    const char *text = cli_value(arguments, "--schedule");
+    if (!text || !strcmp(text, "early"))
+        return true;
+    if (!strcmp(text, "all")) {
+        launch->schedule = TIRC_SCHEDULE_ALL;
+        return true;
+    }
+    if (strncmp(text, "late", 4)) {
+        launch->schedule = TIRC_SCHEDULE_RANDOM;
+        return cli_number(arguments, "--schedule", 0, UINT64_MAX, &launch->seed);
+    }
+    launch->schedule = TIRC_SCHEDULE_LATE;
+    if (!text[4])
+        return true;
+    const char *name;
+    for (unsigned i = 0; text[4] == ':' && (name = tirc_async_name(i)) != NULL; ++i)
+        if (!strcmp(text + 5, name)) {
+            launch->late_classes = 1u << i;
+            launch->seed = i;
+            return true;
+        }
+    cli_usage(
+        "run",
+        "`--schedule %s`: after late: one of copy, bulk, bulk-store, tensor, tmem-load, tmem-store, wgmma, "
+        "remote is wanted",
+        text);
+    return false;
+}
+
+static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
+    const char *base = cli_value(arguments, "--tmem-base");
+    uint64_t sms = 0, per_sm = 0;
+    if (!cli_number(arguments, "--sms", 1, 100000, &sms) ||
+        !cli_number(arguments, "--ctas-per-sm", 1, 32, &per_sm))
+        return false;
+    launch->sms = (uint32_t)sms;
+    launch->ctas_per_sm = (uint32_t)per_sm;
+    if (!base || !strcmp(base, "early"))
+        return true;
+    bool random = !strncmp(base, "random:", 7);
+    const char *digits = random ? base + 7 : base;
+    char *end;
+    unsigned long long value = strtoull(digits, &end, 10);
+    if (*digits < '0' || *digits > '9' || *end || (!random && (value > 480 || value % 32))) {
+        cli_usage("run", "`--tmem-base %s`: early, a multiple of 32 from 0 to 480, or random:SEED is wanted",
+                  base);
+        return false;
+    }
+    if (random)
+        launch->tmem_random = value + 1;
+    else
+        launch->tmem_base = (uint32_t)value;
+    return true;
+}
+
 static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
-    const char *schedule = cli_value(arguments, "--schedule"),
-               *contract = cli_value(arguments, "--fp-contract");
+    const char *contract = cli_value(arguments, "--fp-contract");
     const char *on = cli_value(arguments, "--on");
     uint64_t threads = 0, device = 0, repeat = 0, warm_up = 3;
     if (!read_dimensions(arguments, "--grid", launch->grid) ||
         !read_dimensions(arguments, "--block", launch->block) ||
+        !read_dimensions(arguments, "--cluster", launch->cluster) ||
         !cli_number(arguments, "--smem", 0, UINT32_MAX, &launch->dynamic_shared_bytes) ||
         !cli_number(arguments, "--steps", 1, UINT64_MAX, &launch->step_limit) ||
         !cli_number(arguments, "--threads", 1, 1024, &threads) ||
@@ -126,14 +191,7 @@ static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
         return false;
     }
     launch->no_contract = contract && !strcmp(contract, "off");
-    if (schedule && !strcmp(schedule, "late")) {
-        launch->schedule = TIRC_SCHEDULE_LATE;
-    } else if (schedule && strcmp(schedule, "early")) {
-        launch->schedule = TIRC_SCHEDULE_RANDOM;
-        if (!cli_number(arguments, "--schedule", 0, UINT64_MAX, &launch->seed))
-            return false;
-    }
-    return true;
+    return read_schedule(arguments, launch) && read_machine(arguments, launch);
 }
 
 static void print_gpu_statistics(const tirc_statistics *s) {

@@ -251,6 +251,7 @@ typedef struct vm_result {
     const vm_finding *findings; /* in a deterministic order */
     uint64_t findings_dropped;
     uint64_t warp_instructions, ctas;
+    uint32_t async_classes; /* bit per vm_async_class that the run used */
     const char *level;
     uint32_t threads;
 } vm_result;

@@ -178,6 +178,8 @@ void vm_async_issue(vm_async *operation) {
     vm_async_queue *queue = operation->cta->async;
     operation->sequence = ++queue->sequence;
     operation->state = STATE_PENDING;
+    if (!(queue->run->async_classes >> operation->class & 1))
+        queue->run->async_classes |= 1u << operation->class;
     list_append(&queue->pending[operation->class], operation);
     count_ranges(operation, 1);
     if (starts_complete(queue, operation) && first_of_order(queue, operation) == operation)

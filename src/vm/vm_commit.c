@@ -187,6 +187,7 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
         result->status = VM_STOPPED;
     result->warp_instructions = commit->steps;
     result->ctas = commit->ctas;
+    result->async_classes = run->async_classes;
     result->findings_dropped = commit->dropped;
     vm_finding *findings = BASE_NEW_ARRAY(arena, vm_finding, commit->found.count);
     for (size_t i = 0; i < commit->found.count; i++) {

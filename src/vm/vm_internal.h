@@ -511,8 +511,9 @@ struct vm_grid {
     bool grouped;                      /* CTAs run in groups of SMs (vm_sm.h) */
     uint32_t cluster[3], cluster_size; /* size 0: the launch has no clusters */
     uint64_t cluster_count, group_count;
-    uint32_t residents;           /* CTAs that live on an SM at a time */
-    uint64_t heap_next, heap_end; /* device malloc */
+    _Atomic uint32_t async_classes; /* used so far */
+    uint32_t residents;             /* CTAs that live on an SM at a time */
+    uint64_t heap_next, heap_end;   /* device malloc */
     /* work distribution and the commit in CTA order (vm_commit.c) */
     pthread_mutex_t lock, atomic_lock;
     uint64_t next_cta;            /* first CTA not handed out */
