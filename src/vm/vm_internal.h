@@ -404,10 +404,10 @@ typedef struct vm_warp {
     /* cta->events at the last thing it did that others can wait for (arrivals, atomics, commits), and at the
      * last time that it learned of others' (barriers, mbarrier waits, polls); of those, from other CTAs */
     uint64_t released, acquired, cluster_acquired;
-    struct vm_tmem_warp *tmem; /* vm_tmem_machine.h; NULL: none yet */
-    uint32_t cluster_arrived;  /* lanes that have arrived at barrier.cluster in this phase */
-    uint32_t cluster_owed;     /* lanes that have arrived and not waited yet */
-    uint32_t registers;        /* setmaxnreg: of each lane; 0: as launched */
+    struct vm_tmem_warp *tmem;   /* vm_tmem_machine.h; NULL: none yet */
+    uint32_t cluster_arrived;    /* lanes that have arrived at barrier.cluster in this phase */
+    uint32_t cluster_owed;       /* lanes that have arrived and not waited yet */
+    uint32_t registers;          /* setmaxnreg: of each lane; 0: as launched */
     struct vm_wgmma_warp *wgmma; /* vm_wgmma.h; NULL: none yet */
     vm_frame *free_frames;
     uint32_t frame_count;
