@@ -50,6 +50,7 @@ static void allocate(vm_decoder *d) {
     uint32_t list[2];
     list[0] = vm_decode_place(d, 0, shared ? VM_SHARED : VM_GENERIC);
     list[1] = vm_decode_read(d, 1, PTX_TYPE_B32);
+    d->function->grouped = true; /* CTAs of an SM share its columns and its permit */
     listed(d, VM_EXTERNAL_TMEM_ALLOC, list, 2, group_of(i) | (shared ? VM_TMEM_SHARED : 0));
 }
 

@@ -184,7 +184,7 @@ void vm_sm_wake(vm_sm *sm) {
         vm_schedule_wake(cta, VM_PARK_ALLOC, UINT64_MAX);
 }
 
-static void leave(vm_group *group, vm_cta *cta) {
+static void leave(vm_cta *cta) {
     cta->exited = true;
     cta->cluster->left--;
     vm_cluster_exit(cta);
@@ -192,7 +192,6 @@ static void leave(vm_group *group, vm_cta *cta) {
         cta->sm->permit = NULL;
         vm_sm_wake(cta->sm);
     }
-    (void)group;
 }
 
 static void retire(vm_group *group, vm_cluster *cluster) {
@@ -250,7 +249,9 @@ static bool run_cta(vm_group *group, vm_cta *cta, bool *moved) {
         fail(group, cta);
         return false;
     }
-    leave(group, cta);
+    leave(cta);
+    if (cta->cluster->left == 0)
+        retire(group, cta->cluster);
     return true;
 }
 
@@ -286,9 +287,6 @@ vm_group_step vm_group_run(vm_group *group) {
     for (uint32_t i = 0; i < count; i++)
         if (!run_cta(group, list[i], &moved))
             return VM_GROUP_DONE;
-    for (uint32_t i = 0; i < group->slot_count; i++)
-        if (group->slots[i].size != 0 && group->slots[i].left == 0)
-            retire(group, &group->slots[i]);
     if (moved)
         group->timeouts = 0;
     return moved || group->active ? VM_GROUP_MOVED : VM_GROUP_STALLED;
