@@ -122,6 +122,7 @@ vm_action vm_external_CLUSTER_ARRIVE(vm_warp *warp, const vm_op *op, uint32_t ma
         misuse(warp, warp->cluster_owed & mask, "a second arrival without a wait between");
     warp->cluster_arrived |= mask;
     warp->cluster_owed |= mask;
+    vm_warp_released(warp);
     advance(cluster);
     return VM_GO;
 }
@@ -133,6 +134,8 @@ vm_action vm_external_CLUSTER_WAIT(vm_warp *warp, const vm_op *op, uint32_t mask
     uint32_t waiting = warp->cluster_arrived & mask;
     if (waiting == 0) {
         warp->cluster_owed &= ~mask;
+        vm_warp_acquired(warp);
+        warp->cluster_acquired = warp->acquired;
         return VM_GO;
     }
     vm_control_isolate(warp, waiting);

@@ -91,10 +91,12 @@ static vm_action issue(vm_warp *warp, const vm_op *op, uint32_t mask, bool reduc
 }
 
 vm_action vm_external_ASYNC_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    vm_warp_released(warp);
     return issue(warp, op, mask, false);
 }
 
 vm_action vm_external_ASYNC_REDUCE(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    vm_warp_released(warp);
     return issue(warp, op, mask, true);
 }
 

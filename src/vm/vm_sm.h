@@ -24,8 +24,9 @@ struct vm_group {
     struct vm_async_queue *async;
     vm_cluster *slots; /* resident clusters; size 0: free */
     uint32_t slot_count;
-    uint64_t next;   /* cluster to admit next; cluster_count or more: none is left */
-    uint64_t oldest; /* lowest number of a CTA that is not committed */
+    uint64_t next;       /* cluster to admit next; cluster_count or more: none is left */
+    uint64_t oldest;     /* lowest number of a CTA that is not committed */
+    uint64_t tmem_clock; /* counts the writes of tensor memory on all SMs of the group */
     uint32_t timeouts;
     uint64_t random;
     bool active; /* the last step did something, perhaps only fail a wait */

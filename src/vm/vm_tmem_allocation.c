@@ -5,7 +5,7 @@
  * only says that alloc may block. What a CTA leaves allocated stays so: PTX demands dealloc, and later CTAs
  * are seen to hang. */
 #include "vm/vm_async.h"
-#include "vm/vm_cluster.h"
+#include "vm/vm_sm.h"
 #include "vm/vm_tmem_machine.h"
 
 /* ---- state ---- */
@@ -35,6 +35,8 @@ vm_tmem *vm_tmem_of(vm_cta *cta) {
     vm_sm *sm = sm_of(cta);
     if (sm->tmem == NULL) {
         sm->tmem = vm_tmem_create(cta->arena);
+        if (cta->sm != NULL)
+            sm->tmem->clock = &cta->group->tmem_clock;
         reset(cta->run->launch, sm->tmem, place_of(cta));
     }
     return sm->tmem;
@@ -60,7 +62,9 @@ vm_tmem_warp *vm_tmem_warp_of(vm_warp *warp) {
 }
 
 static vm_cta *peer_of(vm_cta *cta) {
-    return vm_cluster_size(cta) > 1 ? vm_cluster_rank(cta, cta->rank ^ 1) : NULL;
+    if (cta->cluster == NULL || (cta->rank ^ 1) >= cta->cluster->size)
+        return NULL;
+    return cta->cluster->ctas[cta->rank ^ 1];
 }
 
 void vm_tmem_start(vm_cta *cta) {
@@ -391,7 +395,7 @@ static vm_cta *live_peer(vm_cta *cta) {
 static void report_no_peer(const request *r) {
     vm_finding *finding = vm_finding_add(r->cta, VM_FIND_TMEM_PEER, r->pc, r->warp, r->lane);
     if (finding != NULL) {
-        finding->size = vm_cluster_size(r->cta);
+        finding->size = r->cta->cluster != NULL ? r->cta->cluster->size : 1;
         finding->after_free = peer_of(r->cta) != NULL; /* it was there and has ended */
     }
 }
