@@ -3,6 +3,7 @@
  * queue per group of CTAs that run together, so that the order of issue is one sequence; one worker at a time
  * uses it. Knows no instruction; mbarriers are vm_mbarrier.c. */
 #include "vm/vm_async.h"
+#include "vm/vm_cluster.h"
 #include "vm/vm_mbarrier.h"
 
 enum { STATE_FREE, STATE_NEW, STATE_PENDING, STATE_DONE };
@@ -350,8 +351,22 @@ static bool touches(const vm_async *operation, const vm_cta *cta) {
     return found;
 }
 
+/* An operation of another CTA uses the shared memory of one that ends. */
+static void report_foreign(const async_list *list, const vm_cta *cta) {
+    for (const vm_async *o = list->first; o != NULL; o = o->next)
+        for (uint32_t i = 0; o->cta != cta && i < o->range_count; i++)
+            if (o->ranges[i].cta == cta && o->ranges[i].space == VM_RANGE_SHARED) {
+                vm_cluster_report_exited(o->warp, o->pc, vm_first_lane(o->mask), cta, o->ranges[i].begin);
+                break;
+            }
+}
+
 void vm_async_leave(vm_cta *cta) {
     vm_async_queue *queue = cta->async;
+    for (uint32_t class = 0; queue != NULL && class < VM_ASYNC_CLASSES; class ++)
+        report_foreign(&queue->pending[class], cta);
+    if (queue != NULL)
+        report_foreign(&queue->done, cta);
     for (uint32_t class = 0; queue != NULL && class < VM_ASYNC_CLASSES; class ++)
         for (vm_async *o = queue->pending[class].first; o != NULL;) {
             if (touches(o, cta)) {

@@ -218,7 +218,20 @@ vm_action vm_external_REDUX(vm_warp *warp, const vm_op *op, uint32_t mask) {
     return VM_GO;
 }
 
-/* elect.sync: the lowest member leads; extras: d or none, p, members. */
+/* PTX leaves open which member is elected, but it is the same one for the same mask: the lowest, or one that
+ * the seed of a random schedule chooses. */
+static unsigned leader_of(const vm_warp *warp, uint32_t members) {
+    const vm_launch *launch = warp->cta->run->launch;
+    if (launch->schedule != VM_SCHEDULE_RANDOM)
+        return vm_first_lane(members);
+    uint32_t skip =
+        (uint32_t)(base_hash_mix(launch->seed, members) >> 32) % (uint32_t)__builtin_popcount(members);
+    while (skip--)
+        members &= members - 1;
+    return vm_first_lane(members);
+}
+
+/* elect.sync: extras: d or none, p, members. */
 vm_action vm_external_ELECT(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
     vm_action action;
@@ -226,7 +239,7 @@ vm_action vm_external_ELECT(vm_warp *warp, const vm_op *op, uint32_t mask) {
         return action;
     uint32_t leaders = 0, leader[VM_LANES];
     VM_FOR_LANES(lane, mask) {
-        leader[lane] = vm_first_lane(members_of(warp, list[2], lane, mask) | 1u << lane);
+        leader[lane] = leader_of(warp, members_of(warp, list[2], lane, mask) | 1u << lane);
         leaders |= (uint32_t)(leader[lane] == lane) << lane;
     }
     if (list[0] != VM_REF_NONE) {

@@ -99,6 +99,15 @@ void vm_deadlock_describe(const vm_cta *cta, base_builder *text) {
     for (uint32_t i = 0; i < cta->warp_count; i++)
         for (uint32_t s = 0; s < cta->warps[i].split_count && text->size < TEXT_LIMIT; s++)
             describe_split(&cta->warps[i], &cta->warps[i].splits[s], text);
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        ended += cta->warps[i].live == 0;
+    if (ended == 0 || text->size >= TEXT_LIMIT)
+        return;
+    base_builder_format(text, "ended before:");
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (cta->warps[i].live == 0)
+            base_builder_format(text, " warp %u%s", i, --ended ? "," : "\n");
 }
 
 void vm_deadlock_report(vm_cta *cta, const base_builder *text) {

@@ -102,7 +102,18 @@ static void settle(vm_cta *cta, vm_mbarrier *barrier) {
     store_image(cta, barrier);
 }
 
+/* For reports of deadlocks: who has come so far. */
+static void remember(vm_mbarrier *barrier, uint32_t pc) {
+    for (uint32_t i = 0; i < barrier->from_count; i++)
+        if (barrier->from[i] == pc)
+            return;
+    if (barrier->from_count < sizeof barrier->from / sizeof barrier->from[0])
+        barrier->from[barrier->from_count++] = pc;
+}
+
 static void add_transactions(const actor *by, vm_mbarrier *barrier, int64_t bytes) {
+    if (bytes < 0)
+        remember(barrier, by->pc);
     barrier->transactions += bytes;
     if (barrier->transactions > LIMIT || barrier->transactions < -LIMIT) {
         report(by, VM_FIND_MBARRIER_TRANSACTIONS, barrier, barrier->offset,
@@ -122,7 +133,7 @@ static void take_arrivals(const actor *by, vm_mbarrier *barrier, uint32_t count,
     barrier->pending -= count;
     if (drop)
         barrier->expected -= count < barrier->expected ? count : barrier->expected;
-    barrier->arrive_pc = by->pc;
+    remember(barrier, by->pc);
 }
 
 uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals,
@@ -171,12 +182,8 @@ static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count)
         table->slot_of[offset / 8] = (uint16_t)table->all.count;
         barrier = &table->all.items[table->all.count - 1];
     }
-    *barrier = (vm_mbarrier){.offset = offset,
-                             .live = true,
-                             .expected = count,
-                             .pending = count,
-                             .init_pc = by->pc,
-                             .arrive_pc = UINT32_MAX};
+    *barrier =
+        (vm_mbarrier){.offset = offset, .live = true, .expected = count, .pending = count, .init_pc = by->pc};
     store_image(cta, barrier);
 }
 
@@ -231,7 +238,10 @@ static void complete_remote(vm_async *operation) {
     arrival what;
     memcpy(&what, operation->of.bytes, sizeof what);
     actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
-    arrive(&by, &what, false);
+    if (what.cta->exited)
+        vm_cluster_report_exited(by.warp, by.pc, by.lane, what.cta, what.offset);
+    else
+        arrive(&by, &what, false);
 }
 
 static uint64_t arrive_at(const actor *by, const arrival *what, bool no_complete) {
@@ -384,4 +394,14 @@ void vm_mbarrier_describe(const vm_cta *cta, const vm_split *split, base_builder
     base_builder_format(text, " for phase %llu: %u of %u arrivals and %lld bytes are missing",
                         (unsigned long long)barrier->phase, barrier->pending, barrier->expected,
                         (long long)barrier->transactions);
+    const vm_program *program = cta->run->program;
+    base_builder_string(text, "; initialised in ");
+    vm_deadlock_place(program, barrier->init_pc, text);
+    if (barrier->from_count == 0)
+        base_builder_string(text, ", nothing has arrived yet");
+    for (uint32_t i = 0; i < barrier->from_count; i++) {
+        base_builder_string(text, i ? ", " : ", arrivals so far come from ");
+        vm_deadlock_place(program, barrier->from[i], text);
+    }
+    base_builder_string(text, "; waits");
 }

@@ -34,7 +34,8 @@ typedef struct vm_mbarrier {
     uint32_t expected, pending;  /* arrivals */
     int64_t transactions;        /* bytes expected less bytes completed */
     uint64_t image;              /* what shared memory must hold */
-    uint32_t init_pc, arrive_pc; /* the last arrival; UINT32_MAX: none */
+    uint32_t init_pc;
+    uint32_t from[4], from_count; /* operations that arrived or completed bytes, the first few different ones */
 } vm_mbarrier;
 
 /* Arrivals and completed bytes of an asynchronous operation. Returns the number of the phase they counted

@@ -124,6 +124,61 @@ L2:
 }
 P
 try "deadlock at a barrier" 1 'T0709' "$tirc" run deadlock.ptx --grid 1 --block 64
+# a kernel with one mbarrier: file, instructions
+barrier_kernel() {
+    cat >"$1" <<P
+.version 9.0
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .u64 p0)
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<9>;
+	.shared .align 8 .b64 bar;
+	.shared .align 4 .b32 tile[64];
+	ld.param.u64 %rd1, [p0];
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [bar], 64;
+	bar.sync 0;
+$2
+	ret;
+}
+P
+}
+barrier_kernel early.ptx '	@%p1 mbarrier.arrive.shared.b64 %rd2, [tile];'
+try "arrival at no mbarrier" 1 'early.ptx:16:.*holds no mbarrier here \[T0765\]' \
+    "$tirc" run early.ptx --grid 1 --block 64 --arg 0=zeros@int32:64 --format line
+barrier_kernel many.ptx '	@%p1 mbarrier.arrive.shared.b64 %rd2, [bar], 65;'
+try "too many arrivals" 1 'many.ptx:16:.*\[T0766\]' \
+    "$tirc" run many.ptx --grid 1 --block 64 --arg 0=zeros@int32:64 --format line
+barrier_kernel hang.ptx '	@%p1 bra L2;
+	mbarrier.arrive.shared.b64 %rd2, [bar];
+L1:
+	mbarrier.try_wait.shared.b64 %p2, [bar], %rd2;
+	@!%p2 bra L1;
+L2:'
+try "deadlock at an mbarrier" 1 'for phase 0: 1 of 64 arrivals and 0 bytes are missing; initialised in line 14, arrivals so far come from line 17; waits, line 19' \
+    "$tirc" run hang.ptx --grid 1 --block 64 --arg 0=zeros@int32:64
+barrier_kernel race.ptx '	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, tile;
+	add.u32 %r4, %r3, %r2;
+	st.shared.u32 [%r4], %r1;
+	sub.u32 %r5, 252, %r2;
+	add.u32 %r5, %r5, %r3;
+	ld.shared.u32 %r6, [%r5];
+	cvt.u64.u32 %rd2, %r2;
+	add.s64 %rd1, %rd1, %rd2;
+	st.global.u32 [%rd1], %r6;'
+try "result that depends on the schedule" 1 '`p0` depends on the schedule: under `late` .*\[T0780\]' \
+    "$tirc" run race.ptx --grid 1 --block 64 --arg 0=zeros@int32:64 --schedule all
+try "cluster that does not divide the grid" 1 "race.ptx:4:.*grid.x is 3, which is no multiple of the cluster's 2 \\[T0701\\]" \
+    "$tirc" run race.ptx --grid 3 --block 64 --cluster 2 --arg 0=zeros@int32:64 --format line
+try "cluster larger than the machine" 1 'T0701' \
+    "$tirc" run race.ptx --grid 8 --block 64 --cluster 4 --sms 2 --arg 0=zeros@int32:64
+try "unknown schedule" 2 'tmem-load' "$tirc" run race.ptx --grid 1 --block 64 --schedule late:never
+try "unknown base of tensor memory" 2 'tmem-base' "$tirc" run race.ptx --grid 1 --block 64 --tmem-base 33
 kernel huge.py 'B[tx] = A[tx]'
 sed -i 's/grid=(1,)/grid=(2147483648,)/' huge.py
 try "grid of 2^31 CTAs" 1 'huge.py:4:[0-9]+.*T0251|\[T0251\]' "$tirc" run huge.py --arg A=zeros --arg B=zeros
