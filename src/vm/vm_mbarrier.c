@@ -291,11 +291,31 @@ static vm_cta *resolve(const actor *by, const vm_op *op, uint64_t address, uint3
     return cta;
 }
 
+/* Do all lanes say the same? */
+static bool is_uniform(const vm_warp *warp, uint32_t ref, bool wide, uint32_t mask) {
+    unsigned first = vm_first_lane(mask);
+    uint64_t different = 0;
+    if (ref == VM_REF_NONE)
+        return true;
+    if (wide) {
+        const uint64_t *row = vm_operand(warp, ref);
+        VM_FOR_LANES(lane, mask)
+        different |= row[lane] ^ row[first];
+    } else {
+        const uint32_t *row = vm_operand(warp, ref);
+        VM_FOR_LANES(lane, mask)
+        different |= row[lane] ^ row[first];
+    }
+    return different == 0;
+}
+
 static vm_action wait(vm_warp *warp, const vm_op *op, uint32_t mask, const uint32_t *list) {
     vm_split *current = &warp->splits[warp->current];
     uint32_t done = 0, first_offset = UINT32_MAX, together = 0;
     bool parity = op->imm & VM_MBARRIER_PARITY;
-    VM_FOR_LANES(lane, mask) {
+    bool same = is_uniform(warp, list[0], true, mask) && is_uniform(warp, list[1], !parity, mask);
+    uint32_t asked = same ? mask & (0u - mask) : mask; /* one lane speaks for all */
+    VM_FOR_LANES(lane, asked) {
         actor by = {warp, current->pc, lane};
         uint32_t offset = 0;
         vm_cta *cta = resolve(&by, op, vm_operand64(warp, list[0], lane), &offset);
@@ -307,6 +327,10 @@ static vm_action wait(vm_warp *warp, const vm_op *op, uint32_t mask, const uint3
         if (first_offset == UINT32_MAX)
             first_offset = offset;
         together |= (uint32_t)(first_offset == offset) << lane;
+    }
+    if (same) {
+        done = done ? mask : 0;
+        together = together ? mask : 0;
     }
     if (warp->cta->status != VM_COMPLETE)
         return VM_HALT;
@@ -358,11 +382,30 @@ static uint64_t execute(const actor *by, const vm_op *op, vm_cta *cta, uint32_t 
     return arrive_at(by, &what, op->imm & VM_MBARRIER_NO_COMPLETE);
 }
 
+/* Arrivals of one each that nobody wants a state of, all in one phase: at once. */
+static bool arrive_together(vm_warp *warp, const vm_op *op, uint32_t mask, const uint32_t *list) {
+    uint32_t offset = 0, count = (uint32_t)__builtin_popcount(mask);
+    if (VM_MBARRIER_KIND(op->imm) != VM_MBARRIER_ARRIVE || !(op->imm & VM_MBARRIER_ONE) ||
+        op->imm & (VM_MBARRIER_NO_COMPLETE | VM_MBARRIER_DROP) || list[2] != VM_REF_NONE || count == 1 ||
+        !is_uniform(warp, list[0], true, mask))
+        return false;
+    actor by = {warp, warp->splits[warp->current].pc, vm_first_lane(mask)};
+    vm_cta *cta = resolve(&by, op, vm_operand64(warp, list[0], by.lane), &offset);
+    const vm_mbarrier *barrier = cta == warp->cta ? vm_mbarrier_at(cta, offset) : NULL;
+    if (barrier == NULL || barrier->pending < count)
+        return false;
+    arrival what = {.cta = cta, .offset = offset, .arrivals = count};
+    arrive(&by, &what, false);
+    return true;
+}
+
 vm_action vm_external_MBARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
     vm_mbarrier_kind kind = VM_MBARRIER_KIND(op->imm);
     if (kind == VM_MBARRIER_TEST_WAIT || kind == VM_MBARRIER_TRY_WAIT)
         return wait(warp, op, mask, list);
+    if (arrive_together(warp, op, mask, list))
+        return VM_GO;
     uint32_t pc = warp->splits[warp->current].pc;
     vm_warp_released(warp);
     VM_FOR_LANES(lane, mask) {

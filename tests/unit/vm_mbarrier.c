@@ -46,7 +46,7 @@ static void pipeline(void **state) {
         "cw:\nmbarrier.try_wait.parity.shared.b64 %p2, [bar], %r3;\n@!%p2 bra cw;\n"
         "and.b32 %r6, %r93, 31;\nshl.b32 %r6, %r6, 2;\nmov.u32 %r7, values;\nadd.u32 %r6, %r6, %r7;\n"
         "ld.shared.u32 %r5, [%r6];\nmad.lo.u32 %r1, %r1, 3, %r5;\n"
-        "mbarrier.arrive.release.cta.shared.b64 %rd1, [bar+8];\nadd.u32 %r2, %r2, 1;\n"
+        "mbarrier.arrive.release.cta.shared.b64 _, [bar+8];\nadd.u32 %r2, %r2, 1;\n"
         "setp.lt.u32 %p3, %r2, 10;\n@%p3 bra consumer;\ndone:\n" STORE_R1;
     for (size_t s = 0; s < SCHEDULES; s++) {
         vm_case *c = vm_case_load(
