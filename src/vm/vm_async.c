@@ -257,9 +257,20 @@ uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, 
 }
 
 void vm_async_signal(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals, uint32_t bytes) {
+    uint64_t phase = vm_mbarrier_signal(operation, cta, offset, arrivals, bytes);
+    uint32_t rank = cta->rank % VM_CLUSTER_LIMIT;
+    if (operation->signal_cta != NULL && operation->signal_offset != offset)
+        return;
     operation->signal_cta = cta;
     operation->signal_offset = offset;
-    operation->signal_phase = vm_mbarrier_signal(operation, cta, offset, arrivals, bytes);
+    operation->signal_ranks |= 1u << rank;
+    operation->signal_phase[rank] = phase;
+}
+
+static bool signals(const vm_async *operation, const vm_cta *cta) {
+    return operation->signal_cta != NULL && operation->signal_ranks >> cta->rank % VM_CLUSTER_LIMIT & 1 &&
+           (operation->signal_cta == cta ||
+            (cta->cluster != NULL && operation->signal_cta->cluster == cta->cluster));
 }
 
 /* What was issued before in the same order is observed with the operation that signalled. */
@@ -267,7 +278,7 @@ static void observe_order(vm_async_queue *queue, const vm_async *seen) {
     for (vm_async *o = queue->done.first; o != NULL;) {
         vm_async *next = o->next;
         if (o != seen && o->class == seen->class && o->order == seen->order && o->order != 0 &&
-            o->sequence < seen->sequence && o->signal_cta == NULL) {
+            o->sequence < seen->sequence) {
             list_remove(&queue->done, o);
             release(queue, o);
         }
@@ -278,7 +289,8 @@ static void observe_order(vm_async_queue *queue, const vm_async *seen) {
 void vm_async_observe(vm_cta *cta, uint32_t offset, uint64_t phase) {
     vm_async_queue *queue = cta->async;
     for (vm_async *o = queue ? queue->done.first : NULL; o != NULL;) {
-        if (o->signal_cta != cta || o->signal_offset != offset || o->signal_phase > phase) {
+        if (!signals(o, cta) || o->signal_offset != offset ||
+            o->signal_phase[cta->rank % VM_CLUSTER_LIMIT] > phase) {
             o = o->next;
             continue;
         }

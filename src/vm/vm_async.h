@@ -11,6 +11,7 @@
  * overlap them are findings, under every schedule. Knows no instruction. */
 #ifndef TIRC_VM_VM_ASYNC_H
 #define TIRC_VM_VM_ASYNC_H
+#include "vm/vm_cluster.h"
 #include "vm/vm_internal.h"
 
 /* vm_async_class (VM_ASYNC_BULK ...) is in vm.h: a launch can name classes. */
@@ -54,9 +55,10 @@ struct vm_async {
     /* ---- private ---- */
     uint8_t state;
     uint32_t data_class;
-    vm_cta *signal_cta; /* the barrier whose phase makes it observed */
-    uint32_t signal_offset;
-    uint64_t signal_phase;
+    /* the barriers whose phases make it observed: at this offset in CTAs of one cluster */
+    vm_cta *signal_cta; /* one of them; NULL: none yet */
+    uint32_t signal_offset, signal_ranks;
+    uint64_t signal_phase[VM_CLUSTER_LIMIT]; /* by rank */
     vm_async *next, *previous;
 };
 
@@ -75,7 +77,7 @@ uint32_t vm_async_pending(const vm_cta *cta, bool (*wanted)(const vm_async *oper
 
 /* From `complete`: arrivals and transferred bytes for the mbarrier at this shared offset of that CTA (which
  * may be another one of the cluster). The operation counts as observed once somebody has waited for the
- * phase. */
+ * phase; after signals to several CTAs (multicast: the same offset), for any of them. */
 void vm_async_signal(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals, uint32_t bytes);
 
 /* Reports (finding IN_FLIGHT) when an access meets a range in flight: reads meet writes, writes meet both.
