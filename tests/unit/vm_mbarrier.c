@@ -202,11 +202,57 @@ static void two_barriers(void **state) {
     }
 }
 
+/* Every spelling of arrive, expect_tx, complete_tx and the waits does the same thing. */
+static void every_form(void **state) {
+    static const char *const orders[] = {"", ".release.cta", ".relaxed.cta", ".release.cluster",
+                                         ".relaxed.cluster"};
+    static const char *const waits[] = {"", ".acquire.cta", ".relaxed.cta", ".acquire.cluster",
+                                        ".relaxed.cluster"};
+    static const char *const spaces[] = {"", ".shared", ".shared::cta", ".shared::cluster"};
+    for (size_t order = 0; order < 5; order++)
+        for (size_t space = 0; space < 4; space++)
+            for (unsigned form = 0; form < 8; form++) {
+                bool drop = form & 1, expect = form & 2, hint = form & 4, remote = space == 3;
+                const char *where = space == 0 ? "%rd5" : "%r5";
+                /* 5 arrivals: 2 by the form under test or 1 with bytes, the rest plainly */
+                const char *text = base_arena_format(
+                    *state,
+                    "cvta.shared.u64 %%rd5, bar;\nmov.u32 %%r5, bar;\nmbarrier.init%s.b64 [%s], 5;\n"
+                    "mbarrier.arrive%s%s%s%s.b64 %s, [%s], %s;\n"
+                    "mbarrier.expect_tx%s%s.b64 [%s], 16;\nmbarrier.complete_tx%s%s.b64 [%s], %s;\n"
+                    "mbarrier.arrive.b64 %%rd1, [%%rd5], %s;\nmbarrier.pending_count.b64 %%r2, %%rd1;\n"
+                    "mbarrier.test_wait%s%s.b64 %%p1, [%s], %%rd1;\n"
+                    "mbarrier.try_wait%s%s.b64 %%p2, [%s], %%rd1%s;\n"
+                    "mbarrier.test_wait.parity%s%s.b64 %%p3, [%s], 0;\n"
+                    "mbarrier.try_wait.parity%s%s.b64 %%p4, [%s], 0%s;\n"
+                    "mbarrier.test_wait.parity%s%s.b64 %%p5, [%s], 1;\n"
+                    "mbarrier.arrive.b64 %%rd2, [%%rd5];\nmbarrier.pending_count.b64 %%r3, %%rd2;\n"
+                    "selp.u32 %%r6, 1, 0, %%p1;\nselp.u32 %%r7, 2, 0, %%p2;\nselp.u32 %%r8, 4, 0, %%p3;\n"
+                    "selp.u32 %%r9, 8, 0, %%p4;\nselp.u32 %%r10, 16, 0, %%p5;\nadd.u32 %%r6, %%r6, %%r7;\n"
+                    "add.u32 %%r6, %%r6, %%r8;\nadd.u32 %%r6, %%r6, %%r9;\nadd.u32 %%r6, %%r6, %%r10;\n"
+                    "mad.lo.u32 %%r1, %%r2, 100, %%r6;\nmad.lo.u32 %%r1, %%r3, 10000, %%r1;\n%s",
+                    remote ? "" : spaces[space], remote ? "%rd5" : where, drop ? "_drop" : "",
+                    expect ? ".expect_tx" : "", orders[order], spaces[space], remote ? "_" : "%rd9", where,
+                    expect ? "24" : "2", order == 2 || order == 4 ? orders[order] : "", spaces[space], where,
+                    order == 2 || order == 4 ? orders[order] : "", spaces[space], where, expect ? "40" : "16",
+                    expect ? "4" : "3", waits[order], remote ? "" : spaces[space], remote ? "%rd5" : where,
+                    waits[order], remote ? "" : spaces[space], remote ? "%rd5" : where, hint ? ", 100" : "",
+                    waits[order], remote ? "" : spaces[space], remote ? "%rd5" : where, waits[order],
+                    remote ? "" : spaces[space], remote ? "%rd5" : where, hint ? ", 100" : "", waits[order],
+                    remote ? "" : spaces[space], remote ? "%rd5" : where, STORE_R1);
+                vm_case *c;
+                uint32_t *d = run_as(&c, *state, text, 1, 1, (order + space + form) % SCHEDULES);
+                vm_case_clean(c);
+                uint32_t dropped = drop ? (expect ? 1 : 2) : 0;
+                assert_int_equal(d[0], (5 - dropped) * 10000 + (expect ? 4 : 3) * 100 + 15);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(pipeline),      UNIT_WITH_ARENA(states), UNIT_WITH_ARENA(transactions),
-        UNIT_WITH_ARENA(generic_forms), UNIT_WITH_ARENA(misuse), UNIT_WITH_ARENA(deadlock),
-        UNIT_WITH_ARENA(two_barriers),
+        UNIT_WITH_ARENA(every_form),   UNIT_WITH_ARENA(pipeline),      UNIT_WITH_ARENA(states),
+        UNIT_WITH_ARENA(transactions), UNIT_WITH_ARENA(generic_forms), UNIT_WITH_ARENA(misuse),
+        UNIT_WITH_ARENA(deadlock),     UNIT_WITH_ARENA(two_barriers),
     };
     return cmocka_run_group_tests_name("vm mbarrier", tests, NULL, NULL);
 }
