@@ -147,14 +147,73 @@ static bool bind_sizes(api_run *run, const ir_tensor *tensor, const tirc_argumen
     return good;
 }
 
-static bool is_storage(const ir_tensor *tensor, const tirc_argument *argument) {
+/* Strides that are sizes nobody gave are those of the caller's array, which is dense. */
+static void bind_strides(api_run *run, const ir_tensor *tensor, const tirc_argument *argument) {
+    int64_t step = 1;
+    if (!tensor->type.strides || !argument->shape || argument->rank != tensor->type.rank)
+        return;
+    for (uint32_t d = tensor->type.rank; d-- > 0;) {
+        const ir_expr *stride = tensor->type.strides[d];
+        int index = stride->op == IR_VAR ? parameter_of_var(run->plan->function, stride->at.var) : -1;
+        if (index >= 0 && !run->size_known[index]) {
+            run->sizes[index] = step;
+            run->size_known[index] = true;
+        }
+        if (__builtin_mul_overflow(step, argument->shape[d], &step))
+            return;
+    }
+}
+
+static bool is_storage(const ir_tensor *tensor, const layout_tile *layout, const tirc_argument *argument) {
     int64_t span;
-    return tensor->type.layout && argument->rank == 1 && argument->shape && tensor->type.rank != 1 &&
-           layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &span) && argument->shape[0] == span;
+    return layout && argument->rank == 1 && argument->shape && tensor->type.rank != 1 &&
+           layout_footprint(layout, LAYOUT_AXIS_M, &span) && argument->shape[0] == span;
+}
+
+/* Where the elements lie in this launch; NULL: dense. False: reported. */
+static bool launch_layout(api_run *run, const ir_tensor *tensor, const int64_t *extents,
+                          const layout_tile **layout) {
+    const ir_tensor_type *type = &tensor->type;
+    base_diagnostics *list = diagnostics_of(run);
+    layout_iter iters[TIRC_RANK_MAX];
+    int64_t offsets[LAYOUT_AXIS_COUNT] = {0}, lowest = 0, reach;
+    layout_error error = {NULL};
+    *layout = type->layout;
+    if (!type->strides || type->rank > TIRC_RANK_MAX)
+        return true;
+    if (type->origin && !evaluate(run, type->origin, &offsets[LAYOUT_AXIS_M])) {
+        base_report(list, BASE_ERROR, "T0809", tensor->span, "the origin of `%s` is not known", tensor->name);
+        return false;
+    }
+    for (uint32_t d = 0; d < type->rank; ++d) {
+        iters[d] = (layout_iter){extents[d], 0, LAYOUT_AXIS_M};
+        if (!evaluate(run, type->strides[d], &iters[d].stride)) {
+            base_report(list, BASE_ERROR, "T0809", tensor->span, "the stride of axis %u of `%s` is not known",
+                        d, tensor->name);
+            return false;
+        }
+        if (extents[d] < 1) /* no element lies anywhere */
+            return true;
+        if (!__builtin_mul_overflow(extents[d] - 1, iters[d].stride, &reach) && reach < 0)
+            lowest += reach;
+    }
+    lowest += offsets[LAYOUT_AXIS_M];
+    if (lowest < 0) {
+        base_report(list, BASE_ERROR, "T0278", tensor->span,
+                    "the strides of `%s` reach element %" PRId64 ", before its first one", tensor->name,
+                    lowest);
+        return false;
+    }
+    *layout = layout_make(run->module->session->arena, iters, type->rank, NULL, 0, offsets,
+                          1u << LAYOUT_AXIS_M, &error);
+    if (!*layout)
+        base_report(list, BASE_ERROR, "T0278", tensor->span, "the strides of `%s` make no layout: %s",
+                    tensor->name, error.text);
+    return *layout != NULL;
 }
 
 static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argument *argument,
-                         int64_t *extents) {
+                         int64_t *extents, const layout_tile **layout) {
     base_diagnostics *list = diagnostics_of(run);
     const char *wanted = num_dtype_name(tensor->type.dtype);
     bool good = true;
@@ -174,7 +233,9 @@ static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argum
                         tensor->name);
             return false;
         }
-    if (!argument->shape || is_storage(tensor, argument))
+    if (!launch_layout(run, tensor, extents, layout))
+        return false;
+    if (!argument->shape || is_storage(tensor, *layout, argument))
         return good;
     bool same = argument->rank == tensor->type.rank;
     for (uint32_t d = 0; same && d < tensor->type.rank; ++d)
@@ -203,29 +264,76 @@ static bool product(const int64_t *extents, uint32_t rank, int64_t *out) {
     return *out < INT64_C(1) << 48;
 }
 
-/* Walks all coordinates; to_storage copies the caller's dense elements to physical places, else back. */
-static bool move_elements(api_run *run, const ir_tensor_type *type, const int64_t *extents, char *dense,
-                          char *storage, bool to_storage) {
-    base_arena *arena = run->module->session->arena;
-    uint64_t size = bytes_of(type, 1);
-    int64_t coordinate[32] = {0}, position[LAYOUT_AXIS_COUNT], count;
-    if (type->rank > 32 || !product(extents, type->rank, &count))
+/* Where the elements of one tensor lie. */
+typedef struct placement {
+    base_arena *arena;
+    const ir_tensor *tensor;
+    const layout_tile *layout;
+    const int64_t *extents;
+    int64_t count;
+} placement;
+
+static bool place_of(const placement *p, int64_t flat, int64_t *coordinate, int64_t *place) {
+    int64_t position[LAYOUT_AXIS_COUNT];
+    uint32_t axes, rank = p->tensor->type.rank;
+    layout_error error;
+    for (uint32_t d = rank; d-- > 0; flat /= p->extents[d])
+        coordinate[d] = flat % p->extents[d];
+    if (!layout_apply(p->layout, coordinate, rank, p->extents, position, &axes, &error, p->arena))
         return false;
-    for (int64_t flat = 0; flat < count; ++flat) {
-        int64_t rest = flat;
-        for (uint32_t d = type->rank; d-- > 0;) {
-            coordinate[d] = rest % extents[d];
-            rest /= extents[d];
-        }
-        uint32_t axes;
-        layout_error error;
-        if (!layout_apply(type->layout, coordinate, type->rank, extents, position, &axes, &error, arena))
+    *place = position[LAYOUT_AXIS_M];
+    return true;
+}
+
+/* Two elements of different values have one place: no storage can hold both. */
+static void report_shared_place(api_run *run, const placement *p, int64_t flat) {
+    int64_t first[TIRC_RANK_MAX], second[TIRC_RANK_MAX], place, other;
+    if (!place_of(p, flat, second, &place))
+        return;
+    for (int64_t i = 0; i < flat; ++i) {
+        if (!place_of(p, i, first, &other) || other != place)
+            continue;
+        base_builder words;
+        base_builder_start(&words, p->arena);
+        shape_words(first, p->tensor->type.rank, &words);
+        base_builder_string(&words, " and ");
+        shape_words(second, p->tensor->type.rank, &words);
+        base_diagnostic *d =
+            base_report(diagnostics_of(run), BASE_ERROR, "T0279", p->tensor->span,
+                        "the layout %s of `%s` puts %s at one element, number %" PRId64
+                        ", and the array given has different "
+                        "values there",
+                        layout_text_of(p->arena, p->layout), p->tensor->name, words.data, place);
+        base_help(diagnostics_of(run), d,
+                  "strides that keep the elements apart, or an array with equal values there");
+        return;
+    }
+}
+
+/* Walks all coordinates; to_storage copies the caller's dense elements to physical places, else back. */
+static bool move_elements(api_run *run, const placement *p, char *dense, char *storage, bool to_storage) {
+    uint64_t size = bytes_of(&p->tensor->type, 1);
+    int64_t coordinate[TIRC_RANK_MAX], place, elements = 0;
+    if (p->tensor->type.rank > TIRC_RANK_MAX || !layout_footprint(p->layout, LAYOUT_AXIS_M, &elements))
+        return false;
+    uint8_t *written = to_storage ? base_arena_allocate(p->arena, (uint64_t)elements / 8 + 1) : NULL;
+    if (written)
+        memset(written, 0, (uint64_t)elements / 8 + 1);
+    for (int64_t flat = 0; flat < p->count; ++flat) {
+        if (!place_of(p, flat, coordinate, &place))
             return false;
-        char *place = storage + (uint64_t)position[LAYOUT_AXIS_M] * size;
-        if (to_storage)
-            memcpy(place, dense + (uint64_t)flat * size, size);
-        else
-            memcpy(dense + (uint64_t)flat * size, place, size);
+        char *physical = storage + (uint64_t)place * size, *logical = dense + (uint64_t)flat * size;
+        if (!to_storage) {
+            memcpy(logical, physical, size);
+            continue;
+        }
+        uint8_t bit = (uint8_t)(1u << (place % 8));
+        if ((written[place / 8] & bit) && memcmp(physical, logical, size)) {
+            report_shared_place(run, p, flat);
+            return false;
+        }
+        written[place / 8] |= bit;
+        memcpy(physical, logical, size);
     }
     return true;
 }
@@ -233,7 +341,8 @@ static bool move_elements(api_run *run, const ir_tensor_type *type, const int64_
 /* Physical storage for a layout with gaps, an origin or another order; NULL data when the caller's will do.
  */
 static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argument *argument,
-                         const int64_t *extents, vm_buffer *buffer, void **repacked) {
+                         const int64_t *extents, const layout_tile *layout, vm_buffer *buffer,
+                         void **repacked) {
     const ir_tensor_type *type = &tensor->type;
     int64_t elements, span;
     if (!product(extents, type->rank, &elements)) {
@@ -244,11 +353,11 @@ static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argum
     uint64_t needed = bytes_of(type, elements);
     buffer->data = argument->data;
     buffer->bytes = argument->bytes;
-    if (type->layout && layout_footprint(type->layout, LAYOUT_AXIS_M, &span)) {
+    if (layout && layout_footprint(layout, LAYOUT_AXIS_M, &span)) {
         const layout_tile *dense =
             layout_row_major(run->module->session->arena, extents, type->rank, &(layout_error){0});
-        if (!is_storage(tensor, argument) && dense &&
-            !layout_equal(run->module->session->arena, dense, type->layout) && argument->bytes == needed &&
+        if (!is_storage(tensor, layout, argument) && dense &&
+            !layout_equal(run->module->session->arena, dense, layout) && argument->bytes == needed &&
             num_dtype_bits(type->dtype) >= 8) {
             if (run->device_data) {
                 base_report(diagnostics_of(run), BASE_ERROR, "T0919", BASE_NO_SPAN,
@@ -259,7 +368,8 @@ static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argum
             }
             buffer->bytes = bytes_of(type, span);
             buffer->data = *repacked = base_arena_allocate(run->module->session->arena, buffer->bytes);
-            return move_elements(run, type, extents, argument->data, *repacked, true);
+            placement place = {run->module->session->arena, tensor, layout, extents, elements};
+            return move_elements(run, &place, argument->data, *repacked, true);
         }
         needed = bytes_of(type, span);
     }
@@ -279,13 +389,15 @@ void api_unpack_storage(api_run *run) {
     for (size_t b = 0; b < run->machine.buffer_count; ++b) {
         if (!run->repacked[b])
             continue;
-        const ir_tensor_type *type = &function->parameters.items[run->repacked_of[b]].tensor->type;
-        int64_t extents[32];
-        bool known = type->rank <= 32;
-        for (uint32_t d = 0; known && d < type->rank; ++d)
-            known = evaluate(run, type->shape[d], &extents[d]);
-        if (known)
-            move_elements(run, type, extents, run->given[run->repacked_of[b]]->data, run->repacked[b], false);
+        const ir_tensor *tensor = function->parameters.items[run->repacked_of[b]].tensor;
+        int64_t extents[TIRC_RANK_MAX];
+        placement place = {run->module->session->arena, tensor, NULL, extents, 0};
+        bool known = tensor->type.rank <= TIRC_RANK_MAX;
+        for (uint32_t d = 0; known && d < tensor->type.rank; ++d)
+            known = evaluate(run, tensor->type.shape[d], &extents[d]);
+        if (known && product(extents, tensor->type.rank, &place.count) &&
+            launch_layout(run, tensor, extents, &place.layout) && place.layout)
+            move_elements(run, &place, run->given[run->repacked_of[b]]->data, run->repacked[b], false);
     }
 }
 
@@ -351,6 +463,9 @@ bool api_bind_script(api_run *run) {
     for (size_t i = 0; i < count; ++i)
         if (function->parameters.items[i].tensor && run->given[i])
             good &= bind_sizes(run, function->parameters.items[i].tensor, run->given[i]);
+    for (size_t i = 0; i < count; ++i)
+        if (function->parameters.items[i].tensor && run->given[i])
+            bind_strides(run, function->parameters.items[i].tensor, run->given[i]);
     size_t buffers = 0;
     for (size_t i = 0; good && i < count; ++i) {
         const ir_tensor *tensor = function->parameters.items[i].tensor;
@@ -359,8 +474,9 @@ bool api_bind_script(api_run *run) {
             continue;
         }
         int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, tensor->type.rank);
-        if (!check_tensor(run, tensor, run->given[i], extents) ||
-            !make_storage(run, tensor, run->given[i], extents, &run->buffers[buffers],
+        const layout_tile *layout = NULL;
+        if (!check_tensor(run, tensor, run->given[i], extents, &layout) ||
+            !make_storage(run, tensor, run->given[i], extents, layout, &run->buffers[buffers],
                           &run->repacked[buffers])) {
             good = false;
             continue;

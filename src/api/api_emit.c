@@ -78,6 +78,16 @@ static void parameter_words(const ir_function *function, base_builder *out) {
             base_builder_string(out, " layout ");
             layout_print(type->layout, out);
         }
+        for (uint32_t d = 0; type->strides && d < type->rank; ++d) {
+            base_builder_string(out, d ? ", " : " strides (");
+            ir_expr_print(type->strides[d], out);
+        }
+        if (type->strides)
+            base_builder_char(out, ')');
+        if (type->origin) {
+            base_builder_string(out, " origin ");
+            ir_expr_print(type->origin, out);
+        }
         base_builder_char(out, '\n');
     }
 }
@@ -160,6 +170,16 @@ static void json_parameters(base_arena *arena, const ir_function *function, base
                 json_expression(arena, type->shape[d], out);
             }
             base_builder_char(out, ']');
+            for (uint32_t d = 0; type->strides && d < type->rank; ++d) {
+                base_builder_string(out, d ? "," : ",\"strides\":[");
+                json_expression(arena, type->strides[d], out);
+            }
+            if (type->strides)
+                base_builder_char(out, ']');
+            if (type->origin) {
+                base_builder_string(out, ",\"origin\":");
+                json_expression(arena, type->origin, out);
+            }
         } else {
             base_builder_string(out, ",\"dtype\":\"");
             ir_type_print(parameter->var->type, out);

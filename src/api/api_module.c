@@ -53,7 +53,9 @@ static bool is_size_variable(const ir_function *function, const ir_var *var) {
     for (size_t i = 0; i < function->parameters.count; ++i) {
         const ir_tensor *tensor = function->parameters.items[i].tensor;
         for (uint32_t d = 0; tensor && d < tensor->type.rank; ++d)
-            if (tensor->type.shape[d]->op == IR_VAR && tensor->type.shape[d]->at.var == var)
+            if ((tensor->type.shape[d]->op == IR_VAR && tensor->type.shape[d]->at.var == var) ||
+                (tensor->type.strides && tensor->type.strides[d]->op == IR_VAR &&
+                 tensor->type.strides[d]->at.var == var))
                 return true;
     }
     return false;

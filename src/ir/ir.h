@@ -120,8 +120,12 @@ typedef struct ir_tensor_type {
     ir_scope scope;
     uint32_t rank;
     const ir_expr *const *shape; /* integer expressions over constants and PARAMETER variables */
-    const layout_tile *layout;   /* NULL: dense row-major of the shape */
-    uint32_t align;              /* bytes, power of two; default 64 */
+    const layout_tile *layout;   /* NULL: dense row-major of the shape, or strides */
+    /* Not NULL: elements per step of each axis, integer expressions as in the shape (in a view also of its
+     * kernel's values), for strides that are not constants; layout is NULL then. */
+    const ir_expr *const *strides;
+    const ir_expr *origin; /* with strides: the element number of coordinate 0; NULL: 0 */
+    uint32_t align;        /* bytes, power of two; default 64 */
 } ir_tensor_type;
 
 typedef enum ir_tensor_kind { IR_TENSOR_PARAMETER, IR_TENSOR_ALLOCATION, IR_TENSOR_VIEW } ir_tensor_kind;

@@ -45,6 +45,9 @@ ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor
     if (type->rank)
         tensor->type.shape =
             base_arena_copy(module->arena, type->shape, type->rank * sizeof(const ir_expr *));
+    if (type->strides)
+        tensor->type.strides =
+            base_arena_copy(module->arena, type->strides, type->rank * sizeof(const ir_expr *));
     if (tensor->type.lanes == 0)
         tensor->type.lanes = 1;
     if (tensor->type.align == 0)

@@ -35,6 +35,10 @@ static ir_tensor *copy_tensor(copier *copy, const ir_tensor *tensor) {
     ir_tensor_type type = tensor->type;
     if (type.rank)
         type.shape = copy_list(copy, type.shape, type.rank);
+    if (type.strides)
+        type.strides = copy_list(copy, type.strides, type.rank);
+    if (type.origin)
+        type.origin = copy_expr(copy, type.origin);
     known = ir_tensor_create(copy->module, tensor->name, &type, tensor->kind, copy_expr(copy, tensor->data),
                              tensor->span);
     known->is_scalar = tensor->is_scalar;

@@ -124,6 +124,14 @@ static bool compare_tensor_type(comparer *c, const ir_tensor *a, const ir_tensor
     for (uint32_t i = 0; i < a->type.rank; i++)
         if (!compare_expr(c, a->type.shape[i], b->type.shape[i]))
             return fail(c, "tensors of different shapes");
+    if ((a->type.strides == NULL) != (b->type.strides == NULL) ||
+        (a->type.origin == NULL) != (b->type.origin == NULL))
+        return fail(c, "tensors of different strides");
+    for (uint32_t i = 0; a->type.strides && i < a->type.rank; i++)
+        if (!compare_expr(c, a->type.strides[i], b->type.strides[i]))
+            return fail(c, "tensors of different strides");
+    if (a->type.origin && !compare_expr(c, a->type.origin, b->type.origin))
+        return fail(c, "tensors of different origins");
     if ((a->type.layout == NULL) != (b->type.layout == NULL) ||
         (a->type.layout && !layout_equal(c->arena, a->type.layout, b->type.layout)))
         return fail(c, "tensors of different layouts");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Types of the text form: float32x4, handle, float32*shared, and tensor types with shape, scope, alignment
- * and layout. */
+ * Types of the text form: float32x4, handle, float32*shared, and tensor types with shape, scope, alignment,
+ * layout or strides. */
 #include "ir/ir_parse.h"
 #include <string.h>
 
@@ -93,6 +93,18 @@ static bool parse_layout(ir_parser *parser, ir_tensor_type *type) {
     return true;
 }
 
+/* strides=(n, 1): one expression per axis. */
+static bool parse_strides(ir_parser *parser, ir_tensor_type *type) {
+    const ir_expr **strides = BASE_NEW_ARRAY(parser->module->arena, const ir_expr *, type->rank + 1);
+    if (!ir_parser_need_sign(parser, "=") || !ir_parser_need_sign(parser, "("))
+        return false;
+    for (uint32_t i = 0; i < type->rank; i++)
+        if ((i && !ir_parser_need_sign(parser, ",")) || !(strides[i] = ir_parser_expr(parser, IR_BIND_ANY)))
+            return false;
+    type->strides = strides;
+    return ir_parser_need_sign(parser, ")");
+}
+
 bool ir_parser_tensor_type(ir_parser *parser, ir_type element, ir_tensor_type *type) {
     BASE_VECTOR(const ir_expr *) shape = {0};
     memset(type, 0, sizeof *type);
@@ -121,5 +133,11 @@ bool ir_parser_tensor_type(ir_parser *parser, ir_type element, ir_tensor_type *t
             return false;
     if (ir_parser_take_word(parser, "align") && !parse_align(parser, type))
         return false;
-    return !ir_parser_take_word(parser, "layout") || parse_layout(parser, type);
+    if (ir_parser_take_word(parser, "layout"))
+        return parse_layout(parser, type);
+    if (ir_parser_take_word(parser, "strides") && !parse_strides(parser, type))
+        return false;
+    if (!type->strides || !ir_parser_take_word(parser, "origin"))
+        return true;
+    return ir_parser_need_sign(parser, "=") && (type->origin = ir_parser_expr(parser, IR_BIND_ANY)) != NULL;
 }

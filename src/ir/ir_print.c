@@ -49,6 +49,12 @@ static void print_tensor_type(writer *w, const ir_tensor *tensor) {
         base_builder_string(w->out, " layout=");
         layout_print(type->layout, w->out);
     }
+    for (uint32_t i = 0; type->strides && i < type->rank; i++)
+        print_field(w, i ? ", " : " strides=(", type->strides[i]);
+    if (type->strides)
+        base_builder_char(w->out, ')');
+    if (type->origin)
+        print_field(w, " origin=", type->origin);
 }
 
 static void declare_var(writer *w, const ir_var *var) {
@@ -126,8 +132,13 @@ static void print_sizes(writer *w, const ir_function *function) {
             base_map_set(c.seen, BASE_KEY(function->parameters.items[i].var), &c);
     for (size_t i = 0; i < function->parameters.count; i++) {
         const ir_tensor *tensor = function->parameters.items[i].tensor;
-        for (uint32_t axis = 0; tensor && axis < tensor->type.rank; axis++)
+        for (uint32_t axis = 0; tensor && axis < tensor->type.rank; axis++) {
             ir_expr_visit(tensor->type.shape[axis], collect_expr, &c);
+            if (tensor->type.strides)
+                ir_expr_visit(tensor->type.strides[axis], collect_expr, &c);
+        }
+        if (tensor && tensor->type.origin)
+            ir_expr_visit(tensor->type.origin, collect_expr, &c);
     }
     for (size_t i = 0; i < c.found.count; i++) {
         base_builder_string(w->out, i ? ", " : "[");

@@ -52,6 +52,33 @@ static void check_size(ir_verifier *v, const ir_tensor *tensor) {
     }
 }
 
+/* Integers of any sign; a view may use what its kernel computes, but nothing that is read. */
+static void check_stride(ir_verifier *v, const ir_tensor *tensor, const char *what, const ir_expr *e) {
+    if (!ir_verifier_root(v, e))
+        return;
+    if (!ir_type_is_integer(e->type) || e->type.lanes != 1)
+        ir_verifier_report(v, "T0329", NULL, "%s of `%s` is `%s` of type %s; expected an integer", what,
+                           tensor->name, ir_verifier_shown(v, e), ir_verifier_type(v, e->type));
+    else if (tensor->kind == IR_TENSOR_VIEW ? ir_expr_reads(e) || ir_expr_has_effect(e) : !is_host_expr(e))
+        ir_verifier_report(v, "T0329", NULL, "%s of `%s` is `%s`; expected constants and parameters only",
+                           what, tensor->name, ir_verifier_shown(v, e));
+}
+
+static void check_strides(ir_verifier *v, const ir_tensor *tensor) {
+    const ir_tensor_type *type = &tensor->type;
+    if (type->origin && !type->strides)
+        ir_verifier_report(v, "T0329", NULL, "`%s` has an origin without strides", tensor->name);
+    if (!type->strides)
+        return;
+    if (type->layout || tensor->kind == IR_TENSOR_ALLOCATION)
+        ir_verifier_report(v, "T0329", NULL, "`%s` has strides beside %s", tensor->name,
+                           type->layout ? "a layout" : "storage of its own, whose size is a constant");
+    for (uint32_t i = 0; i < type->rank; i++)
+        check_stride(v, tensor, base_arena_format(v->arena, "stride %u", i), type->strides[i]);
+    if (type->origin)
+        check_stride(v, tensor, "the origin", type->origin);
+}
+
 void ir_verify_tensor(ir_verifier *v, const ir_tensor *tensor) {
     const ir_tensor_type *type = &tensor->type;
     if (type->dtype <= NUM_DTYPE_NONE || type->dtype >= NUM_DTYPE_COUNT || type->lanes == 0) {
@@ -64,6 +91,7 @@ void ir_verify_tensor(ir_verifier *v, const ir_tensor *tensor) {
     for (uint32_t i = 0; i < type->rank; i++)
         check_host(v, "T0329", base_arena_format(v->arena, "extent %u", i),
                    base_arena_format(v->arena, "`%s`", tensor->name), type->shape[i]);
+    check_strides(v, tensor);
     check_size(v, tensor);
 }
 
@@ -148,9 +176,14 @@ void ir_verify_head(ir_verifier *v, const ir_function *function) {
     }
     for (size_t i = 0; i < function->parameters.count; i++) {
         const ir_tensor *tensor = function->parameters.items[i].tensor;
-        for (uint32_t axis = 0; tensor && axis < tensor->type.rank; axis++)
+        for (uint32_t axis = 0; tensor && axis < tensor->type.rank; axis++) {
             if (tensor->type.shape[axis])
                 ir_expr_visit(tensor->type.shape[axis], define_size, v);
+            if (tensor->type.strides && tensor->type.strides[axis])
+                ir_expr_visit(tensor->type.strides[axis], define_size, v);
+        }
+        if (tensor && tensor->type.origin)
+            ir_expr_visit(tensor->type.origin, define_size, v);
     }
     for (size_t i = 0; i < function->parameters.count; i++)
         check_parameter(v, &function->parameters.items[i]);

@@ -148,6 +148,14 @@ static void visit_list(const ir_expr *const **list, uint32_t count, expression_f
     }
 }
 
+static void visit_tensor_type(ir_tensor_type *type, void (*fn)(void *user, const ir_expr **e), void *user) {
+    visit_list(&type->shape, type->rank, fn, user);
+    if (type->strides)
+        visit_list(&type->strides, type->rank, fn, user);
+    if (type->origin)
+        fn(user, &type->origin);
+}
+
 void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user) {
     switch (statement->kind) {
     case IR_STMT_LET:
@@ -155,12 +163,10 @@ void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_exp
         fn(user, statement->kind == IR_STMT_LET ? &statement->as.let.value : &statement->as.assign.value);
         break;
     case IR_STMT_ALLOCATE:
-        visit_list(&statement->as.allocate.tensor->type.shape, statement->as.allocate.tensor->type.rank, fn,
-                   user);
+        visit_tensor_type(&statement->as.allocate.tensor->type, fn, user);
         break;
     case IR_STMT_DECLARE:
-        visit_list(&statement->as.declare.tensor->type.shape, statement->as.declare.tensor->type.rank, fn,
-                   user);
+        visit_tensor_type(&statement->as.declare.tensor->type, fn, user);
         if (statement->as.declare.tensor->data)
             fn(user, &statement->as.declare.tensor->data);
         break;

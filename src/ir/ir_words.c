@@ -99,5 +99,5 @@ bool ir_tensor_prints_as_scalar(const ir_tensor *tensor) {
     return tensor->kind == IR_TENSOR_ALLOCATION && type->scope == IR_SCOPE_LOCAL && type->rank == 1 &&
            type->shape[0]->op == IR_INT && type->shape[0]->at.integer == 1 &&
            ir_type_equal(type->shape[0]->type, ir_type_prim(NUM_DTYPE_I32, 1)) && !type->layout &&
-           type->align == 64;
+           !type->strides && type->align == 64;
 }

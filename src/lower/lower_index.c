@@ -202,6 +202,22 @@ static void row_major(sum *s, const ir_tensor *tensor, const ir_expr *const *ind
     }
 }
 
+/* ---- strides of the launch ---- */
+static void strided(sum *s, const ir_tensor *tensor, const ir_expr *const *indices) {
+    lower_context *context = s->context;
+    const ir_tensor_type *type = &tensor->type;
+    int64_t step;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        const ir_expr *index = index_at(indices[d]);
+        if (ir_is_int(type->strides[d], &step))
+            add_term(s, index, step);
+        else if (!ir_is_int(index, &step) || step != 0)
+            base_vector_push(context->arena, &s->terms, (term){index, type->strides[d], 0});
+    }
+    if (type->origin)
+        add_term(s, type->origin, 1);
+}
+
 /* ---- tile layouts ---- */
 /* x as multiples of the divisor, written as their quotient, and a rest that provably lies below it: then
  * x / divisor is the quotient and x mod divisor the rest. Bounds prove that nothing wraps on the way. */
@@ -517,7 +533,9 @@ const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, cons
     if (!check_access(context, tensor, span))
         return NULL;
     sum s = {.context = context};
-    if (!tensor->type.layout)
+    if (tensor->type.strides)
+        strided(&s, tensor, indices);
+    else if (!tensor->type.layout)
         row_major(&s, tensor, indices);
     else if (!tile(&s, tensor, indices))
         return NULL;
@@ -557,7 +575,10 @@ const ir_expr *lower_index(lower_context *context, const ir_tensor *tensor, cons
 /* ---- questions about layouts ---- */
 bool lower_is_contiguous(lower_context *context, const ir_tensor *tensor, const ir_expr *last,
                          int64_t count) {
-    int64_t *shape;
+    int64_t *shape, step;
+    if (tensor->type.strides)
+        return tensor->type.rank && ir_is_int(tensor->type.strides[tensor->type.rank - 1], &step) &&
+               step == 1;
     if (!tensor->type.layout)
         return true;
     if (!constant_shape(context, &tensor->type, &shape) || tensor->type.rank == 0)
@@ -591,7 +612,7 @@ static bool report_size(lower_context *context, const ir_tensor *tensor, base_sp
 
 bool lower_footprint(lower_context *context, const ir_tensor *tensor, base_span span, uint64_t *elements) {
     int64_t *shape, size = 1;
-    if (!constant_shape(context, &tensor->type, &shape))
+    if (tensor->type.strides || !constant_shape(context, &tensor->type, &shape))
         return report_size(context, tensor, span,
                            "needs a size that is constant when the kernel is compiled");
     for (uint32_t d = 0; d < tensor->type.rank; d++) {
@@ -626,6 +647,8 @@ uint64_t lower_bytes(const ir_tensor_type *type, uint64_t elements) {
 /* lower_footprint without reports, for those who come after it. */
 uint64_t lower_tensor_bytes(const ir_tensor *tensor) {
     int64_t size = 1, extent;
+    if (tensor->type.strides)
+        return 0;
     if (tensor->type.layout) {
         if (!layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &size) || size <= 0)
             return 0;

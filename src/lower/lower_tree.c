@@ -76,6 +76,10 @@ static const ir_expr *const *copy_list(lower_substitution *s, const ir_expr *con
 static ir_tensor *copy_tensor(lower_substitution *s, const ir_tensor *tensor) {
     ir_tensor_type type = tensor->type;
     type.shape = copy_list(s, type.shape, type.rank);
+    if (type.strides)
+        type.strides = copy_list(s, type.strides, type.rank);
+    if (type.origin)
+        type.origin = lower_substitute(s, type.origin);
     ir_tensor *fresh = ir_tensor_create(s->module, tensor->name, &type, tensor->kind,
                                         lower_substitute(s, tensor->data), tensor->span);
     fresh->is_scalar = tensor->is_scalar;

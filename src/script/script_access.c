@@ -36,6 +36,56 @@ static const ir_expr *ramp(script_evaluator *e, const ir_expr *base, int64_t str
     return ir_make(e->module, IR_RAMP, ir_type_prim((num_dtype)base->type.dtype, (unsigned)lanes), args, 2);
 }
 
+/* ---- lengths ---- */
+
+enum { MAX_TERMS = 16 };
+typedef struct linear_terms {
+    const ir_expr *value[MAX_TERMS];
+    int64_t factor[MAX_TERMS], constant;
+    uint32_t count;
+} linear_terms;
+
+static bool add_linear(linear_terms *t, const ir_expr *x, int64_t factor) {
+    int64_t c;
+    if (ir_is_int(x, &c))
+        return !__builtin_mul_overflow(c, factor, &c) &&
+               !__builtin_add_overflow(t->constant, c, &t->constant);
+    if (x->op == IR_ADD || x->op == IR_SUB)
+        return add_linear(t, x->args[0], factor) &&
+               add_linear(t, x->args[1], x->op == IR_ADD ? factor : -factor);
+    if (x->op == IR_MUL && ir_is_int(x->args[1], &c) && !__builtin_mul_overflow(c, factor, &c) &&
+        c != INT64_MIN)
+        return add_linear(t, x->args[0], c);
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->value[i] == x)
+            return !__builtin_add_overflow(t->factor[i], factor, &t->factor[i]) && t->factor[i] != INT64_MIN;
+    if (t->count == MAX_TERMS)
+        return false;
+    t->value[t->count] = x;
+    t->factor[t->count++] = factor;
+    return true;
+}
+
+const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_expr *start, base_span span) {
+    linear_terms t = {.count = 0};
+    const ir_expr *a, *b;
+    int64_t stop_value, start_value;
+    if (!script_promote(e, script_expr(stop), script_expr(start), &a, &b, span))
+        return NULL;
+    /* k + 4 - k is 4, wrapped or not; what the memory holds may change between two reads */
+    bool constant = a->depth < 64 && b->depth < 64 && !ir_expr_reads(a) && !ir_expr_reads(b) &&
+                    add_linear(&t, a, 1) && add_linear(&t, b, -1);
+    for (uint32_t i = 0; i < t.count; i++)
+        constant = constant && t.factor[i] == 0;
+    if (constant && num_wrap((num_dtype)a->type.dtype, t.constant) == t.constant)
+        return ir_int(e->module, (num_dtype)a->type.dtype, t.constant);
+    /* through lets of constants */
+    if (script_expr_constant(e, a, &stop_value) && script_expr_constant(e, b, &start_value))
+        return ir_binary(e->module, IR_SUB, ir_int(e->module, (num_dtype)a->type.dtype, stop_value),
+                         ir_int(e->module, (num_dtype)b->type.dtype, start_value));
+    return ir_binary(e->module, IR_SUB, a, b);
+}
+
 /* ---- one axis of an index ---- */
 
 typedef struct axis_index {
@@ -58,11 +108,8 @@ static bool read_slice(script_evaluator *e, const ir_tensor *tensor, uint32_t ax
     if (part[2].kind != SCRIPT_VALUE_NONE &&
         !script_constant_int(e, part[2], &step, span, "the step of a slice"))
         return false;
-    const ir_expr *a, *b;
-    if (!out->start || !stop || !script_promote(e, script_expr(stop), script_expr(out->start), &a, &b, span))
+    if (!out->start || !stop || !(out->extent = script_length(e, stop, out->start, span)))
         return false;
-    out->start = b;
-    out->extent = ir_binary(e->module, IR_SUB, a, b);
     out->is_range = true;
     if (step == 1)
         return true;

@@ -193,6 +193,10 @@ static void tensor_parameter(script_evaluator *e, const script_node *p, const sc
         script_bind(e, p->text, script_poison(), SCRIPT_BIND_PLAIN, p->span);
         return;
     }
+    if (!script_check_strides(e, &type->type, true, p->a->span)) {
+        script_bind(e, p->text, script_poison(), SCRIPT_BIND_PLAIN, p->span);
+        return;
+    }
     ir_tensor *tensor = ir_tensor_create(e->module, p->text, &type->type, IR_TENSOR_PARAMETER, NULL, p->span);
     add_parameter(e, p->text, tensor, NULL);
     script_bind(e, p->text, script_tensor(tensor), SCRIPT_BIND_PLAIN, p->span);
@@ -276,8 +280,13 @@ static void collect_expr(void *user, const ir_expr *x) {
 }
 
 static void collect_shape(size_collector *c, const ir_tensor *tensor) {
-    for (uint32_t i = 0; i < tensor->type.rank; i++)
+    for (uint32_t i = 0; i < tensor->type.rank; i++) {
         ir_expr_visit(tensor->type.shape[i], collect_expr, c);
+        if (tensor->type.strides)
+            ir_expr_visit(tensor->type.strides[i], collect_expr, c);
+    }
+    if (tensor->type.origin)
+        ir_expr_visit(tensor->type.origin, collect_expr, c);
 }
 
 static void collect_address(void *user, const ir_expr **x) {

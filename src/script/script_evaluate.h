@@ -189,6 +189,8 @@ bool script_indices(script_evaluator *e, ir_tensor *tensor, script_value index, 
 const ir_expr *script_region_load(script_evaluator *e, script_region *region, base_span span);
 bool script_region_indices(script_evaluator *e, script_region *region, base_span span,
                            const ir_expr *const **indices);
+/* stop - start; a constant where the difference is one. NULL: reported. */
+const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_expr *start, base_span span);
 void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
                   script_value value, base_span target_span, base_span value_span);
 script_value script_tensor_property(script_evaluator *e, script_value tensor, const char *name,
@@ -203,6 +205,13 @@ const ir_expr *script_root_pointer(script_evaluator *e, const ir_tensor *tensor)
 bool script_shape(script_evaluator *e, script_value v, base_span span, uint32_t *rank,
                   const ir_expr *const **shape);
 bool script_constant_shape(script_evaluator *e, const ir_tensor_type *type, int64_t *shape);
+/* The constant layout of a tensor, dense when it was given none; NULL: reported. */
+const layout_tile *script_layout_of(script_evaluator *e, const ir_tensor *tensor, base_span span);
+/* Pointer to an element, of its type and in its scope; NULL: reported. */
+const ir_expr *script_element_address(script_evaluator *e, ir_tensor *tensor, script_value index,
+                                      base_span span);
+bool script_is_multiple(script_evaluator *e, const ir_expr *x, int64_t n); /* by its form */
+script_value script_tensor_sub(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span);
 script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, const ir_expr *data,
                               base_span span);
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span);
@@ -217,8 +226,22 @@ script_value script_layout_operator(script_evaluator *e, script_operator op, scr
                                     base_span span, bool *handled);
 /* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
+/* The same for a type whose shape is known: its layout, or strides that the launch gives. */
+bool script_type_layout(script_evaluator *e, script_value v, ir_tensor_type *type, base_span span);
 /* Afterwards, when the shape is known: a swizzle without a tile takes its domain from the tensor. */
 bool script_spread_swizzle(script_evaluator *e, script_value v, ir_tensor_type *type, base_span span);
+
+/* ---- strides that the launch gives (script_strides.c) ---- */
+/* The value as an extent or stride that is no constant; NULL when it is one, or after a report. */
+const ir_expr *script_layout_symbol_of(script_evaluator *e, script_value v, base_span span, const char *what);
+bool script_is_symbolic(script_value v);
+const ir_expr *const *script_dense_strides(script_evaluator *e, const ir_tensor_type *type);
+/* The layout value of a tensor without a constant one. */
+script_value script_strided_layout(script_evaluator *e, const ir_tensor_type *type);
+/* Reports strides where they cannot be: on storage, and on parameters when the launch does not know them. */
+bool script_check_strides(script_evaluator *e, const ir_tensor_type *type, bool is_parameter, base_span span);
+script_value script_strided_apply(script_evaluator *e, const script_layout_spec *spec,
+                                  const ir_expr *const *coordinate, uint32_t rank, base_span span);
 
 /* ---- launch and loops ---- */
 void script_launch_finish(script_evaluator *e, base_span span);

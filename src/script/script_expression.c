@@ -459,6 +459,16 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_LAYOUT:
         family = "Layout";
         break;
+    case SCRIPT_VALUE_LAYOUT_SPEC:
+        if (!script_is_symbolic(object))
+            break;
+        if (strcmp(name, "apply") == 0) {
+            family = "Layout";
+            break;
+        }
+        script_error(e, "T0210", span, "'%s' of a layout with values of the launch: only apply knows them",
+                     name);
+        return script_poison();
     case SCRIPT_VALUE_LIST:
         family = "list";
         break;
@@ -629,6 +639,10 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
         script_error(e, "T0263", index_span, "the dict has no key %s", key.data);
         return script_poison();
     }
+    case SCRIPT_VALUE_METHOD:
+        if (strcmp(object.as.method.word->path, "Tensor.sub") == 0)
+            return script_tensor_sub(e, object.as.method.receiver->as.tensor, index, span);
+        break;
     case SCRIPT_VALUE_WORD:
         if (object.as.word->kind == SCRIPT_WORD_SUBSCRIPT)
             return script_layout_item(e, object.as.word, index, span);

@@ -52,6 +52,9 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
     bool is_replica = word->data == 1, has_strides = index.kind == SCRIPT_VALUE_SLICE;
     script_value shape = index, strides = script_none();
     layout_iter iters[MAX_ITERS];
+    script_layout_symbol symbols[MAX_ITERS] = {{NULL, NULL}};
+    const ir_expr *inner = NULL; /* the dense step so far, when it is no constant */
+    bool any = false;
     size_t count, stride_count;
     if (has_strides) {
         shape = index.as.list->items.items[0];
@@ -76,10 +79,27 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
     }
     int64_t dense = 1;
     for (size_t i = count; i-- > 0;) {
-        iters[i] = (layout_iter){0, dense, LAYOUT_AXIS_M};
-        if (!script_constant_int(e, extents[i], &iters[i].extent, span, "an extent of a layout") ||
-            (has_strides && !read_term(e, steps[i], &iters[i].axis, &iters[i].stride, span)))
+        size_t errors = base_diagnostics_errors(e->diagnostics);
+        iters[i] = (layout_iter){1, dense, LAYOUT_AXIS_M};
+        symbols[i].extent = script_layout_symbol_of(e, extents[i], span, "an extent of a layout");
+        symbols[i].stride =
+            has_strides ? script_layout_symbol_of(e, steps[i], span, "a stride of a layout") : inner;
+        any |= symbols[i].extent || symbols[i].stride;
+        if (base_diagnostics_errors(e->diagnostics) > errors ||
+            (!symbols[i].extent &&
+             !script_constant_int(e, extents[i], &iters[i].extent, span, "an extent of a layout")) ||
+            (has_strides && !symbols[i].stride &&
+             !read_term(e, steps[i], &iters[i].axis, &iters[i].stride, span)))
             return script_poison();
+        if (!has_strides && (inner || symbols[i].extent)) {
+            const ir_expr *x, *y;
+            script_value step = inner ? script_expr(inner) : script_int(dense);
+            script_value extent =
+                symbols[i].extent ? script_expr(symbols[i].extent) : script_int(iters[i].extent);
+            if (!script_promote(e, extent, step, &x, &y, span))
+                return script_poison();
+            inner = ir_binary(e->module, IR_MUL, x, y);
+        }
         if (iters[i].extent < 1) {
             script_error(e, "T0214", span, "an extent of %lld in a layout: extents are positive",
                          (long long)iters[i].extent);
@@ -91,7 +111,13 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
         }
     }
     script_layout_spec *spec = BASE_NEW(e->arena, script_layout_spec);
+    if (any && is_replica) {
+        script_error(e, "T0210", span, "replicas have constant extents and strides");
+        return script_poison();
+    }
     for (size_t i = 0; i < count; i++) {
+        if (any)
+            base_vector_push(e->arena, &spec->symbols, symbols[i]);
         if (is_replica)
             base_vector_push(e->arena, &spec->replica, iters[i]);
         else
@@ -116,7 +142,16 @@ static script_value at_axis(script_evaluator *e, script_value a, script_value b,
 static bool add_offset(script_evaluator *e, script_layout_spec *spec, script_value v, base_span span) {
     layout_axis axis;
     int64_t value;
-    if (!read_term(e, v, &axis, &value, span))
+    size_t errors = base_diagnostics_errors(e->diagnostics);
+    const ir_expr *symbol = script_layout_symbol_of(e, v, span, "an origin of a layout"), *x, *y;
+    if (symbol && spec->origin &&
+        script_promote(e, script_expr(spec->origin), script_expr(symbol), &x, &y, span))
+        symbol = ir_binary(e->module, IR_ADD, x, y);
+    if (symbol) {
+        spec->origin = symbol;
+        return true;
+    }
+    if (base_diagnostics_errors(e->diagnostics) > errors || !read_term(e, v, &axis, &value, span))
         return false;
     if (__builtin_add_overflow(spec->offset[axis], value, &spec->offset[axis])) {
         script_error(e, "T0214", span, "an offset of over 2^63 in a layout");
@@ -136,9 +171,14 @@ static script_value add_parts(script_evaluator *e, script_value a, script_value 
     *spec = *a.as.spec;
     if (b.kind == SCRIPT_VALUE_LAYOUT_SPEC) {
         const script_layout_spec *other = b.as.spec;
-        if (spec->shard.count == 0)
-            spec->shard.items = other->shard.items,
+        if (spec->shard.count == 0) {
+            spec->shard.items = other->shard.items;
             spec->shard.count = spec->shard.capacity = other->shard.count;
+            spec->symbols.items = other->symbols.items;
+            spec->symbols.count = spec->symbols.capacity = other->symbols.count;
+        }
+        if (other->origin && !add_offset(e, spec, script_expr(other->origin), span))
+            return script_poison();
         if (other->replica.count > 0)
             spec->replica.items = other->replica.items,
             spec->replica.count = spec->replica.capacity = other->replica.count;
@@ -187,6 +227,8 @@ static script_value layout_from(script_evaluator *e, const script_layout_spec *s
 
 script_value script_word_tile_layout(script_evaluator *e, const script_call *call) {
     script_value v = call->value[0];
+    if (script_is_symbolic(v))
+        return v;
     if (v.kind == SCRIPT_VALUE_LAYOUT_SPEC)
         return layout_from(e, v.as.spec, call->span);
     if (v.kind == SCRIPT_VALUE_LAYOUT)
@@ -224,6 +266,11 @@ bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **l
     if (v.kind == SCRIPT_VALUE_NONE ||
         (v.kind == SCRIPT_VALUE_STRING && strcmp(v.as.string.text, "default") == 0))
         return true;
+    if (script_is_symbolic(v)) {
+        script_error(e, "T0210", span,
+                     "a layout of constants is needed here; this one has values of the launch");
+        return false;
+    }
     if (v.kind == SCRIPT_VALUE_LAYOUT_SPEC)
         v = layout_from(e, v.as.spec, span);
     if (v.kind == SCRIPT_VALUE_LAYOUT) {
@@ -429,9 +476,12 @@ script_value script_word_layout_apply(script_evaluator *e, const script_call *ca
             continue;
         all_constant = false;
     }
-    for (uint32_t i = 0; !all_constant && i < rank; i++)
+    bool symbolic = call->receiver.kind == SCRIPT_VALUE_LAYOUT_SPEC;
+    for (uint32_t i = 0; (!all_constant || symbolic) && i < rank; i++)
         if (!(coord[i] = script_to_index(e, items[i], call->span, "a coordinate")))
             return script_poison();
+    if (symbolic)
+        return script_strided_apply(e, call->receiver.as.spec, coord, rank, call->span);
     if (shape_value) {
         script_value copy = *shape_value;
         as_items(&copy, &items, &count);

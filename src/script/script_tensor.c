@@ -189,12 +189,100 @@ static void align_swizzle(script_tensor_type *type) {
         type->type.align *= 2;
 }
 
+/* A stride or an origin: an integer expression of the launch, or a constant in *constant. */
+static bool read_step(script_evaluator *e, script_value v, base_span span, const char *what,
+                      const ir_expr **symbol, int64_t *constant) {
+    size_t errors = base_diagnostics_errors(e->diagnostics);
+    *symbol = script_layout_symbol_of(e, v, span, what);
+    return *symbol || (base_diagnostics_errors(e->diagnostics) == errors &&
+                       script_constant_int(e, v, constant, span, what));
+}
+
+static bool read_byte_offset(script_evaluator *e, const script_call *call, const ir_tensor_type *type,
+                             int64_t *offset) {
+    int64_t bits = (int64_t)num_dtype_bits(type->dtype) * type->lanes, bytes;
+    const script_value *v = script_argument_of(call, "byte_offset");
+    base_span span = script_argument_span(call, "byte_offset");
+    if (!v)
+        return true;
+    if (script_argument_of(call, "elem_offset")) {
+        script_error(e, "T0204", span, "byte_offset and elem_offset together");
+        return false;
+    }
+    if (!script_constant_int(e, *v, &bytes, span, "a byte offset"))
+        return false;
+    if (bytes > INT64_MAX / 8 || bytes < INT64_MIN / 8 || bytes * 8 % bits != 0) {
+        script_error(e, "T0272", span, "a byte offset of %lld is not a whole number of elements",
+                     (long long)bytes);
+        return false;
+    }
+    *offset = bytes * 8 / bits;
+    return true;
+}
+
+static const ir_expr *step_expr(script_evaluator *e, const ir_expr *symbol, int64_t constant) {
+    return symbol
+               ? symbol
+               : ir_int(e->module, constant == (int32_t)constant ? NUM_DTYPE_I32 : NUM_DTYPE_I64, constant);
+}
+
+/* The layout of the strides and the origin in the call; strides that are no constants stay expressions. */
+static bool strides_of(script_evaluator *e, const script_call *call, ir_tensor_type *type) {
+    int64_t shape[MAX_RANK] = {0}, strides[MAX_RANK], offset = 0;
+    const ir_expr *symbols[MAX_RANK] = {NULL}, *origin = NULL;
+    bool constant = script_constant_shape(e, type, shape);
+    const ir_expr *const *dense = script_dense_strides(e, type);
+    const script_value *v = script_argument_of(call, "strides");
+    script_list *list;
+    for (uint32_t i = 0; i < type->rank; i++)
+        if (!ir_is_int(dense[i], &strides[i]))
+            symbols[i] = dense[i];
+    if (v) {
+        base_span span = script_argument_span(call, "strides");
+        if (!script_iterate(e, *v, &list, span))
+            return false;
+        if (list->items.count != 0 && list->items.count != type->rank) {
+            script_error(e, "T0211", span, "%zu strides for %u axes", list->items.count, type->rank);
+            return false;
+        }
+        for (size_t i = 0; i < list->items.count; i++)
+            if (!read_step(e, list->items.items[i], span, "a stride", &symbols[i], &strides[i]))
+                return false;
+    }
+    if ((v = script_argument_of(call, "elem_offset")) &&
+        !read_step(e, *v, script_argument_span(call, "elem_offset"), "an element offset", &origin, &offset))
+        return false;
+    if (!read_byte_offset(e, call, type, &offset))
+        return false;
+    constant = constant && !origin;
+    for (uint32_t i = 0; i < type->rank; i++)
+        constant = constant && !symbols[i];
+    if (!constant) {
+        const ir_expr **steps = BASE_NEW_ARRAY(e->arena, const ir_expr *, type->rank);
+        for (uint32_t i = 0; i < type->rank; i++)
+            steps[i] = step_expr(e, symbols[i], strides[i]);
+        type->strides = steps;
+        type->origin = origin || offset ? step_expr(e, origin, offset) : NULL;
+        return true;
+    }
+    layout_iter iters[MAX_RANK];
+    int64_t offsets[LAYOUT_AXIS_COUNT] = {0};
+    for (uint32_t i = 0; i < type->rank; i++)
+        iters[i] = (layout_iter){shape[i], strides[i], LAYOUT_AXIS_M};
+    offsets[LAYOUT_AXIS_M] = offset;
+    layout_error error = {NULL};
+    type->layout =
+        layout_make(e->arena, iters, type->rank, NULL, 0, offsets, offset ? 1u << LAYOUT_AXIS_M : 0, &error);
+    if (!type->layout)
+        script_error(e, "T0214", call->span, "these strides make no layout: %s", error.text);
+    return type->layout != NULL;
+}
+
 /* strides=, elem_offset=, byte_offset= of the older dialects become a layout; the newer ones have only
  * layouts. */
 static bool read_strides(script_evaluator *e, const script_call *call, bool newer, script_tensor_type *out) {
     static const char *const names[] = {"strides", "elem_offset", "byte_offset"};
     ir_tensor_type *type = &out->type;
-    int64_t shape[MAX_RANK], strides[MAX_RANK], offset = 0, amount;
     bool any = false;
     for (int i = 0; i < 3; i++) {
         if (!script_argument_of(call, names[i]))
@@ -210,66 +298,11 @@ static bool read_strides(script_evaluator *e, const script_call *call, bool newe
     }
     if (!any)
         return true;
-    if (out->has_layout || !script_constant_shape(e, type, shape)) {
-        script_error(e, "T0272", call->span,
-                     out->has_layout ? "strides or offsets beside an explicit layout"
-                                     : "strides and offsets need constant extents");
+    if (out->has_layout) {
+        script_error(e, "T0272", call->span, "strides or offsets beside an explicit layout");
         return false;
     }
-    amount = 1;
-    for (uint32_t i = type->rank; i-- > 0;) {
-        strides[i] = amount;
-        if (__builtin_mul_overflow(amount, shape[i], &amount)) {
-            script_error(e, "T0213", call->span, "a tensor of over 2^63 elements");
-            return false;
-        }
-    }
-    const script_value *v = script_argument_of(call, "strides");
-    script_list *list;
-    if (v) {
-        base_span span = script_argument_span(call, "strides");
-        if (!script_iterate(e, *v, &list, span))
-            return false;
-        if (list->items.count != 0 && list->items.count != type->rank) {
-            script_error(e, "T0211", span, "%zu strides for %u axes", list->items.count, type->rank);
-            return false;
-        }
-        for (size_t i = 0; i < list->items.count; i++)
-            if (!script_constant_int(e, list->items.items[i], &strides[i], span, "a stride"))
-                return false;
-    }
-    if ((v = script_argument_of(call, "elem_offset")) &&
-        !script_constant_int(e, *v, &offset, script_argument_span(call, "elem_offset"), "an element offset"))
-        return false;
-    if ((v = script_argument_of(call, "byte_offset"))) {
-        int64_t bits = (int64_t)num_dtype_bits(type->dtype) * type->lanes;
-        base_span span = script_argument_span(call, "byte_offset");
-        if (script_argument_of(call, "elem_offset")) {
-            script_error(e, "T0204", span, "byte_offset and elem_offset together");
-            return false;
-        }
-        if (!script_constant_int(e, *v, &offset, span, "a byte offset"))
-            return false;
-        if (offset > INT64_MAX / 8 || offset < INT64_MIN / 8 || offset * 8 % bits != 0) {
-            script_error(e, "T0272", span, "a byte offset of %lld is not a whole number of elements",
-                         (long long)offset);
-            return false;
-        }
-        offset = offset * 8 / bits;
-    }
-    layout_iter iters[MAX_RANK];
-    int64_t offsets[LAYOUT_AXIS_COUNT] = {0};
-    for (uint32_t i = 0; i < type->rank; i++)
-        iters[i] = (layout_iter){shape[i], strides[i], LAYOUT_AXIS_M};
-    offsets[LAYOUT_AXIS_M] = offset;
-    layout_error error = {NULL};
-    type->layout =
-        layout_make(e->arena, iters, type->rank, NULL, 0, offsets, offset ? 1u << LAYOUT_AXIS_M : 0, &error);
-    if (!type->layout) {
-        script_error(e, "T0214", call->span, "these strides make no layout: %s", error.text);
-        return false;
-    }
-    return true;
+    return strides_of(e, call, type);
 }
 
 /* Everything that makes the type of a tensor from a call's arguments. */
@@ -295,9 +328,8 @@ static bool read_type(script_evaluator *e, const script_call *call, bool newer, 
     good &= read_align(e, call, out);
     v = script_argument_of(call, "layout");
     if (v) {
-        good &= script_to_layout(e, *v, &out->type.layout, script_argument_span(call, "layout"));
-        good = good && script_spread_swizzle(e, *v, &out->type, script_argument_span(call, "layout"));
-        out->has_layout = out->type.layout != NULL;
+        good = good && script_type_layout(e, *v, &out->type, script_argument_span(call, "layout"));
+        out->has_layout = out->type.layout != NULL || out->type.strides != NULL;
     }
     return good && read_strides(e, call, newer, out) &&
            script_check_layout(e, &out->type, script_argument_span(call, "layout"));
@@ -326,7 +358,8 @@ script_value script_word_match_buffer(script_evaluator *e, const script_call *ca
     script_value handle = call->value[0];
     if (!script_need_kernel(e, call->span, "match_buffer"))
         return script_poison();
-    if (!read_type(e, call, false, IR_SCOPE_GLOBAL, &type))
+    if (!read_type(e, call, false, IR_SCOPE_GLOBAL, &type) ||
+        !script_check_strides(e, &type.type, true, call->span))
         return script_poison();
     const ir_expr *x = handle.kind == SCRIPT_VALUE_EXPR ? handle.as.expr : NULL;
     for (size_t i = 0; i < e->function->parameters.count; i++) {
@@ -404,7 +437,7 @@ static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, ba
 }
 
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span) {
-    if (!check_allocation(e, type, span))
+    if (!script_check_strides(e, type, false, span) || !check_allocation(e, type, span))
         return script_poison();
     ir_tensor *tensor = ir_tensor_create(e->module, script_temporary_name(e, "tensor"), type,
                                          IR_TENSOR_ALLOCATION, NULL, span);

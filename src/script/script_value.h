@@ -78,8 +78,14 @@ typedef struct script_tensor_type {
     const ir_expr *pointer; /* data= of a declaration, or NULL */
 } script_tensor_type;
 
+/* An extent or a stride that the launch gives; NULL: the number of the iter. */
+typedef struct script_layout_symbol {
+    const ir_expr *extent, *stride;
+} script_layout_symbol;
 typedef struct script_layout_spec {
     BASE_VECTOR(layout_iter) shard, replica;
+    BASE_VECTOR(script_layout_symbol) symbols; /* none, or one beside each of shard */
+    const ir_expr *origin;                     /* added on m, or NULL */
     int64_t offset[LAYOUT_AXIS_COUNT];
     uint32_t offset_axes;
 } script_layout_spec;

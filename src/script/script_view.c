@@ -22,7 +22,7 @@ static script_value tensor_type_of(script_evaluator *e, const ir_tensor *tensor)
     v.as.tensor_type = BASE_NEW(e->arena, script_tensor_type);
     v.as.tensor_type->type = tensor->type;
     v.as.tensor_type->has_scope = true;
-    v.as.tensor_type->has_layout = tensor->type.layout != NULL;
+    v.as.tensor_type->has_layout = tensor->type.layout != NULL || tensor->type.strides != NULL;
     return v;
 }
 
@@ -41,7 +41,7 @@ script_value script_word_tensor_ty(script_evaluator *e, const script_call *call)
     return tensor_type_of(e, call->receiver.as.tensor);
 }
 
-static const layout_tile *layout_of(script_evaluator *e, const ir_tensor *tensor, base_span span) {
+const layout_tile *script_layout_of(script_evaluator *e, const ir_tensor *tensor, base_span span) {
     int64_t shape[MAX_RANK];
     layout_error error = {NULL};
     if (tensor->type.layout)
@@ -58,7 +58,11 @@ static const layout_tile *layout_of(script_evaluator *e, const ir_tensor *tensor
 }
 
 script_value script_word_tensor_layout(script_evaluator *e, const script_call *call) {
-    const layout_tile *layout = layout_of(e, call->receiver.as.tensor, call->span);
+    int64_t shape[MAX_RANK];
+    const ir_tensor_type *type = &call->receiver.as.tensor->type;
+    if (!type->layout && (type->strides || !script_constant_shape(e, type, shape)))
+        return script_strided_layout(e, type);
+    const layout_tile *layout = script_layout_of(e, call->receiver.as.tensor, call->span);
     return layout ? (script_value){.kind = SCRIPT_VALUE_LAYOUT, .as.layout = layout} : script_poison();
 }
 
@@ -95,25 +99,72 @@ script_value script_word_expr_astype(script_evaluator *e, const script_call *cal
 
 /* ---- views ---- */
 
+/* Strides of the launch count other elements: times the ratio, or divided where they are constants. */
+static bool scale_strides(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
+                          ir_tensor_type *type, int64_t ratio, bool narrower) {
+    const ir_expr **strides = BASE_NEW_ARRAY(e->arena, const ir_expr *, type->rank + 1), *x, *y;
+    int64_t step;
+    uint32_t last = type->rank - 1;
+    bool good = ir_is_int(type->strides[last], &step) && step == 1;
+    for (uint32_t i = 0; good && i <= type->rank; i++) {
+        const ir_expr *old = i < type->rank ? type->strides[i] : type->origin;
+        if (!old)
+            continue;
+        good = narrower || i == last || (ir_is_int(old, &step) && step % ratio == 0);
+        if (good && i != last && script_promote(e, script_expr(old), script_int(ratio), &x, &y, call->span))
+            old = ir_binary(e->module, narrower ? IR_MUL : IR_FLOORDIV, x, y);
+        strides[i] = old;
+    }
+    type->origin = type->origin ? strides[type->rank] : NULL;
+    type->strides = strides;
+    if (!good) {
+        base_diagnostic *d =
+            script_error(e, "T0213", call->span,
+                         "the strides of '%s' are known at launch only: they may not divide by %lld",
+                         tensor->name, (long long)ratio);
+        base_help(e->diagnostics, d, "give the view its own layout=");
+    }
+    return good;
+}
+
+/* The last extent in other elements; one of the launch divides only where its form says so. */
+static bool scaled_extent(script_evaluator *e, const ir_expr *extent, int64_t ratio, bool narrower,
+                          const ir_expr **out) {
+    int64_t value;
+    const ir_expr *x, *y;
+    if (ratio == 1)
+        return true;
+    if (ir_is_int(extent, &value)) {
+        if (narrower ? __builtin_mul_overflow(value, ratio, &value) : value % ratio != 0)
+            return false;
+        value = narrower ? value : value / ratio;
+        *out = ir_int(e->module, value == (int32_t)value ? NUM_DTYPE_I32 : NUM_DTYPE_I64, value);
+        return true;
+    }
+    if ((!narrower && !script_is_multiple(e, extent, ratio)) ||
+        !script_promote(e, script_expr(extent), script_int(ratio), &x, &y, BASE_NO_SPAN))
+        return false;
+    *out = ir_binary(e->module, narrower ? IR_MUL : IR_FLOORDIV, x, y);
+    return true;
+}
+
 /* view("float16"): the last axis counts the narrower or wider elements of the same bytes. */
 static script_value view_dtype(script_evaluator *e, const script_call *call, ir_tensor *tensor,
                                ir_type element) {
     ir_tensor_type type = tensor->type;
     int64_t from = (int64_t)num_dtype_bits(type.dtype) * type.lanes;
-    int64_t to = (int64_t)num_dtype_bits((num_dtype)element.dtype) * element.lanes, last, ratio;
+    int64_t to = (int64_t)num_dtype_bits((num_dtype)element.dtype) * element.lanes, ratio;
     layout_error error = {NULL};
     const ir_expr **shape = base_arena_copy(e->arena, type.shape, type.rank * sizeof(*shape));
     bool narrower = to < from;
     ratio = narrower ? from / to : to / from;
-    if ((narrower ? from % to : to % from) != 0 || !ir_is_int(shape[type.rank - 1], &last) ||
-        (!narrower && last % ratio != 0)) {
+    if ((narrower ? from % to : to % from) != 0 ||
+        !scaled_extent(e, shape[type.rank - 1], ratio, narrower, &shape[type.rank - 1])) {
         script_error(e, "T0213", call->span,
                      "elements of %lld bits do not divide the last axis of '%s' into %lld bits",
                      (long long)from, tensor->name, (long long)to);
         return script_poison();
     }
-    last = narrower ? last * ratio : last / ratio;
-    shape[type.rank - 1] = ir_int(e->module, NUM_DTYPE_I32, last);
     if (type.layout && ratio > 1) {
         type.layout = narrower ? layout_unpack(e->arena, type.layout, ratio, &error)
                                : layout_pack(e->arena, type.layout, ratio, &error);
@@ -123,6 +174,8 @@ static script_value view_dtype(script_evaluator *e, const script_call *call, ir_
             return script_poison();
         }
     }
+    if (type.strides && ratio > 1 && !scale_strides(e, call, tensor, &type, ratio, narrower))
+        return script_poison();
     type.shape = shape;
     type.dtype = (num_dtype)element.dtype;
     type.lanes = element.lanes;
@@ -185,22 +238,30 @@ static script_value check_view(script_evaluator *e, const script_call *call, con
                                const ir_tensor_type *type, bool has_layout, bool *good) {
     int64_t old_shape[MAX_RANK], new_shape[MAX_RANK], have, want;
     *good = true;
-    if (!script_constant_shape(e, &tensor->type, old_shape) || !script_constant_shape(e, type, new_shape))
+    if ((has_layout && tensor->type.strides) || !script_constant_shape(e, &tensor->type, old_shape) ||
+        !script_constant_shape(e, type, new_shape))
         return script_none();
     if (!product_of(old_shape, tensor->type.rank, &have) || !product_of(new_shape, type->rank, &want))
         return script_none();
     *good = false;
+    if (!has_layout && tensor->type.strides) {
+        base_diagnostic *d = script_error(
+            e, "T0213", call->span,
+            "'%s' has strides of the launch: another shape has no mapping without layout=", tensor->name);
+        base_help(e->diagnostics, d, "A.view(%lld, layout=TileLayout(S[...]))", (long long)want);
+        return script_poison();
+    }
     if (!has_layout)
         return have == want ? (*good = true, script_none())
                             : view_mismatch(e, call, tensor, want, have, "elements");
-    if (tensor->type.layout && !layout_span(tensor->type.layout, LAYOUT_AXIS_M, &have)) {
+    if (tensor->type.layout && !layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &have)) {
         script_error(e, "T0213", call->span, "the storage of '%s' is over 2^63 elements", tensor->name);
         return script_poison();
     }
     if (!type->layout)
         return have == want ? (*good = true, script_none())
                             : view_mismatch(e, call, tensor, want, have, "slots in storage");
-    if (!layout_span(type->layout, LAYOUT_AXIS_M, &want) || want <= have) {
+    if (type->strides || !layout_footprint(type->layout, LAYOUT_AXIS_M, &want) || want <= have) {
         *good = true;
         return script_none();
     }
@@ -228,8 +289,7 @@ script_value script_word_tensor_view(script_evaluator *e, const script_call *cal
     if (!view_shape(e, call, tensor, &type))
         return script_poison();
     base_span layout_span_place = script_argument_span(call, "layout");
-    if (layout && (!script_to_layout(e, *layout, &type.layout, layout_span_place) ||
-                   !script_spread_swizzle(e, *layout, &type, layout_span_place)))
+    if (layout && !script_type_layout(e, *layout, &type, layout_span_place))
         return script_poison();
     if (layout && !script_check_layout(e, &type, layout_span_place))
         return script_poison();
@@ -266,10 +326,19 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
         order[i] = (uint32_t)axis;
         permuted[i] = tensor->type.shape[axis];
     }
-    const layout_tile *layout = layout_of(e, tensor, call->span);
+    ir_tensor_type type = tensor->type;
+    if (!type.layout && (type.strides || !script_constant_shape(e, &type, shape))) {
+        const ir_expr *const *old = type.strides ? type.strides : script_dense_strides(e, &type);
+        const ir_expr **strides = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank);
+        for (uint32_t i = 0; i < rank; i++)
+            strides[i] = old[order[i]];
+        type.strides = strides;
+        type.shape = permuted;
+        return script_make_view(e, &type, script_root_pointer(e, tensor), call->span);
+    }
+    const layout_tile *layout = script_layout_of(e, tensor, call->span);
     if (!layout || !script_constant_shape(e, &tensor->type, shape))
         return script_poison();
-    ir_tensor_type type = tensor->type;
     type.layout = layout_permute(e->arena, layout, shape, rank, order, &error);
     type.shape = permuted;
     if (!type.layout) {
@@ -282,7 +351,7 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
 
 /* ---- pointers ---- */
 
-static const ir_expr *element_address(script_evaluator *e, ir_tensor *tensor, script_value index,
+const ir_expr *script_element_address(script_evaluator *e, ir_tensor *tensor, script_value index,
                                       base_span span) {
     const ir_expr *const *indices;
     script_value region;
@@ -304,7 +373,7 @@ static const ir_expr *element_address(script_evaluator *e, ir_tensor *tensor, sc
 }
 
 script_value script_word_tensor_ptr_to(script_evaluator *e, const script_call *call) {
-    const ir_expr *x = element_address(e, call->receiver.as.tensor, call->value[0], call->place[0]);
+    const ir_expr *x = script_element_address(e, call->receiver.as.tensor, call->value[0], call->place[0]);
     return x ? script_expr(x) : script_poison();
 }
 
@@ -324,7 +393,7 @@ script_value script_word_address_of(script_evaluator *e, const script_call *call
             script_list_add(e->arena, index,
                             v.kind == SCRIPT_VALUE_TENSOR ? script_int(0)
                                                           : script_expr(v.as.region->starts[i]));
-        const ir_expr *x = element_address(e, tensor, index, call->place[0]);
+        const ir_expr *x = script_element_address(e, tensor, index, call->place[0]);
         return x ? script_expr(x) : script_poison();
     }
     base_diagnostic *d =

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Every extent and stride that the launch gives, so that all of them agree. */
+enum { SIZE = 24 };
+
 typedef struct arguments {
     tirc_argument list[64];
     tirc_array arrays[64];
@@ -67,7 +70,7 @@ static void fill(tirc_session *session, const tirc_kernel *kernel, bool by_numbe
         snprintf(names[i], sizeof names[i], "%zu", i);
         to->name = by_number ? names[i] : parameter->name;
         if (!parameter->is_tensor) {
-            out->scalars[i] = 7 + (int64_t)i;
+            out->scalars[i] = parameter->is_size ? SIZE : 7 + (int64_t)i;
             to->data = &out->scalars[i];
             to->bytes = parameter->bytes;
             to->is_scalar = true;
@@ -79,8 +82,11 @@ static void fill(tirc_session *session, const tirc_kernel *kernel, bool by_numbe
             snprintf(spec, sizeof spec, "randint:0:2:%zu", i + 1);
         else
             snprintf(spec, sizeof spec, "randint:1:250:%zu", i + 1);
-        if (tirc_array_make(session, spec, parameter->dtype, parameter->rank, parameter->shape,
-                            &out->arrays[i]) != TIRC_OK)
+        int64_t shape[TIRC_RANK_MAX];
+        for (uint32_t d = 0; d < parameter->rank && d < TIRC_RANK_MAX; ++d)
+            shape[d] = parameter->shape[d] < 0 ? SIZE : parameter->shape[d];
+        if (tirc_array_make(session, spec, parameter->dtype, parameter->rank, shape, &out->arrays[i]) !=
+            TIRC_OK)
             stop(session, "input");
         to->data = out->arrays[i].data;
         to->bytes = out->arrays[i].bytes;

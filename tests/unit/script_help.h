@@ -4,6 +4,7 @@
 #define TIRC_TESTS_SCRIPT_HELP_H
 #include "script/script.h"
 #include "unit/unit.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct help_result {
@@ -49,9 +50,12 @@ static inline void help_gives(base_arena *arena, const char *script, const char 
         list[options.define_count++] = (script_define){word, value + 1};
     }
     help_result result = help_evaluate(arena, script, NULL, &options);
-    if (result.messages[0] || strcmp(result.text, expected) != 0)
-        fail_msg("script:\n%s\nmessages:\n%s\ngot:\n%s\nexpected:\n%s", script, result.messages, result.text,
-                 expected);
+    if (result.messages[0] || strcmp(result.text, expected) != 0) {
+        /* fail_msg cuts long texts */
+        fprintf(stderr, "script:\n%s\nmessages:\n%s\ngot:\n%s\nexpected:\n%s\n", script, result.messages,
+                result.text, expected);
+        fail_msg("another IR than expected");
+    }
 }
 
 /* Two scripts give structurally equal first functions. */
@@ -82,8 +86,10 @@ static inline void help_says(base_arena *arena, const char *script, const char *
         base_builder_start(&line, arena);
         base_builder_format(&line, "%u:%u %s ", place.line, place.column, d->code);
         bool same = strncmp(line.data, expected[i], line.size) == 0;
-        if (!same || !strstr(d->text, expected[i] + line.size))
-            fail_msg("script:\n%s\nexpected: %s\ngot:\n%s", script, expected[i], result.messages);
+        if (!same || !strstr(d->text, expected[i] + line.size)) {
+            fprintf(stderr, "script:\n%s\nexpected: %s\ngot:\n%s\n", script, expected[i], result.messages);
+            fail_msg("another diagnostic than expected");
+        }
     }
 }
 /* The first diagnostic has this note, as "line:column text". */

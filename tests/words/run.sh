@@ -27,14 +27,18 @@ skip() {
     else echo "ok $number - $1 # SKIP no nvcc"; fi
 }
 pair() { # file entry words...
-    local file=$1 entry=$2 word plain_outs="" outs="" args="" defines="" names=""
+    local file=$1 entry=$2 word plain_outs="" outs="" args="" plain_args="" defines="" names=""
     shift 2
     for word in "$@"; do
         case $word in
         -D) ;;
         [A-Za-z]*:=*) defines="$defines ${word/:=/=}" ;;
-        *) args="$args --arg $word"
-            names="$names ${word%%=*}" ;;
+        ld[ab]=*) args="$args --arg $word" ;; # a stride that dense arrays do not have
+        *)
+            args="$args --arg $word"
+            plain_args="$plain_args --arg $word"
+            names="$names ${word%%=*}"
+            ;;
         esac
     done
     local flags=""
@@ -47,7 +51,7 @@ pair() { # file entry words...
     rm -f "$work"/*.npy
     # shellcheck disable=SC2086
     "$build/tirc" run "$file:$entry" $flags $args $outs >"$work/log" 2>&1 &&
-        "$build/tirc" run "$file:${entry}_plain" $flags $args $plain_outs >>"$work/log" 2>&1
+        "$build/tirc" run "$file:${entry}_plain" $flags $plain_args $plain_outs >>"$work/log" 2>&1
     local status=$? compared=0
     for word in "$work"/*.a.npy; do
         cmp "$word" "${word%.a.npy}.b.npy" >>"$work/log" 2>&1 || status=1

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Strides and extents of the launch, and parts of tensors: what they become, and what is refused with which
+ * numbers. */
+#include "unit/script_help.h"
+
+/* covers: A12 A16 A17 A19 A60 A70 */
+static void strides_of_the_launch(void **state) {
+    help_gives(
+        *state,
+        "m = T.dynamic(\"m\")\n"
+        "n = T.dynamic(\"n\")\n"
+        "lda = T.dynamic(\"lda\", \"int64\")\n"
+        "L = TileLayout(S[(m, n) : (lda, 1)] + 4)\n"
+        "D = S[(m, 8)] + m\n"
+        "@T.function\n"
+        "def k(A: T.Tensor((m, n), \"float32\", layout=L), B: T.Tensor((m, 8), \"float32\", layout=D), "
+        "C: T.Tensor((m, n), \"float32\", layout=TileLayout(S[(m, n)]))):\n"
+        "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(8,)))\n"
+        "    t = T.cuda.thread_idx(\"x\")\n"
+        "    x = A.layout.apply(t, 2, shape=A.shape)[\"m\"]\n"
+        "    P = A.permute(1, 0)\n"
+        "    h = A.view(\"float16\")\n"
+        "    r = A.sub[t, 1:n]\n"
+        "    d = C.sub[2:4, 0]\n"
+        "    E = T.decl_tensor(C.data, ty_args=[T.Tensor((4, 4), \"float32\", layout=TileLayout(S[(4, 4) : "
+        "(t + 8, 1)]))])\n"
+        "    F = T.decl_tensor(C.data, ty_args=[T.Tensor((m, n), \"float32\", layout=A.layout)])\n"
+        "    G = C.sub[T.int32(A[0, 0])]\n"
+        "    B[t, 0] = P[1, t] + x + E[1, 2]\n",
+        NULL,
+        "function k(A: float32[m, n] strides=(lda, 1) origin=4, B: float32[m, 8] strides=(8, 1) origin=m, C: "
+        "float32[m, n] strides=(n, 1), m: int32, lda: int64, n: int32):\n"
+        "    launch:\n"
+        "        grid = (1, 1, 1)\n"
+        "        block = (8, 1, 1)\n"
+        "    let t: int32 = thread_idx.x\n"
+        "    x: int64 = int64(t) * lda + 6_int64\n"
+        "    view P: float32[n, m] strides=(1, lda) origin=4 = A.data\n"
+        "    view h: float16[m, n * 2] strides=(lda * 2_int64, 1) origin=8 = A.data\n"
+        "    view r: float32[n - 1] strides=(1) origin=int64(t) * lda + 5_int64 = A.data\n"
+        "    view d: float32[2] strides=(n) origin=2 * n = C.data\n"
+        "    view E: float32[4, 4] strides=(t + 8, 1) = C.data\n"
+        "    view F: float32[m, n] strides=(lda, 1) origin=4 = C.data\n"
+        "    let t7: int32 = int32(A[0, 0])\n"
+        "    view G: float32[n] strides=(1) origin=t7 * n = C.data\n"
+        "    B[t, 0] = P[1, t] + float32(x) + E[1, 2]\n");
+}
+
+/* The older dialects say strides= and elem_offset=. */
+static void older_strides(void **state) {
+    help_gives(*state,
+               "@T.prim_func\n"
+               "def k(a: T.handle, s: T.int32, o: T.int64):\n"
+               "    A = T.match_buffer(a, (4, 6), \"float32\", strides=[s, 1], elem_offset=o)\n"
+               "    A[1, 2] = 1.0\n",
+               NULL,
+               "function k(A: float32[4, 6] strides=(s, 1) origin=o, s: int32, o: int64):\n"
+               "    A[1, 2] = 1.0\n");
+}
+
+static void strides_refused(void **state) {
+    SAYS("m = T.dynamic(\"m\")\n"
+         "s = T.dynamic(\"s\")\n"
+         "a = T.Tensor((m, 4), \"float32\", layout=TileLayout(S[(4, m) : (s, 1)]))\n"
+         "b = T.Tensor((m, 4, 2), \"float32\", layout=TileLayout(S[(m, 8) : (s, 1)]))\n"
+         "c = T.Tensor((m, 4), \"float32\", layout=TileLayout(S[(m, 5) : (s, 1)]))\n"
+         "d = T.Tensor((m, 4), \"float32\", layout=TileLayout(S[(m, 4) : (1 @ laneid, s)]))\n"
+         "e = T.Tensor((m, 4), \"float32\", layout=TileLayout(S[(m, 4) : (s, 1)] + R[2 : 1]))\n"
+         "f = T.ComposeLayout(3, 3, 3, S[(8, 64) : (s, 1)])\n"
+         "g = TileLayout(S[(8, 64) : (s, 1)]).size()\n"
+         "h = S[4 : 1] + R[m : 1]\n",
+         "3:40 T0213 extent 0 of the layout is 4, axis 0 of the shape has m",
+         "4:43 T0211 2 extents with values of the launch for a tensor of 3 axes",
+         "5:40 T0213 extent 1 of the layout is 5, axis 1 of the shape has 4",
+         "6:40 T0210 on axis m only; this one is also on laneid",
+         "7:40 T0210 on axis m only; this one has replicas",
+         "8:30 T0210 a layout of constants is needed here",
+         "9:37 T0210 'size' of a layout with values of the launch", "10:16 T0210 replicas have constant");
+    BODY_SAYS("s = T.alloc_shared((4, 4), \"float32\", layout=TileLayout(S[(4, 4) : (n, 1)]))\n"
+              "p: T.int32 = 3\n"
+              "v = T.decl_tensor(A.data, ty_args=[T.Tensor((4, 4), \"float32\", layout=TileLayout(S[(4, 4) : "
+              "(p, 1)]))])\n"
+              "w = T.decl_tensor(A.data, ty_args=[T.Tensor((4, 4), \"float32\", layout=TileLayout(S[(4, 4) : "
+              "(n, 1)]))])\n"
+              "x = w.view(16)\n"
+              "y = w.view(\"float64\")\n"
+              "z = w.view(8, layout=TileLayout(S[8 : 2]))\n",
+              "5:9 T0210 storage has a constant size", "7:86 T0210 a stride of a layout must be a constant",
+              "9:9 T0213 'w' has strides of the launch",
+              "10:9 T0213 the strides of 'w' are known at launch only");
+}
+
+/* Parts with constants go into the layout, a swizzle's included; others move the pointer. covers: A60 A61 A70
+ */
+static void constant_parts(void **state) {
+    help_gives(
+        *state,
+        "@T.function\n"
+        "def k(A: T.Tensor((4,), \"float32\"), n: T.int32):\n"
+        "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(32,)))\n"
+        "    t = T.cuda.thread_idx(\"x\")\n"
+        "    s = T.alloc_shared((3, 16, 64), \"float16\", layout=T.mma_shared_layout(\"float16\", 3, (3, 16, "
+        "64)))\n"
+        "    d = T.alloc_shared((6, 10), \"float32\")\n"
+        "    R = T.alloc_local((32, 8), \"float32\", layout=TileLayout(S[(32, 8) : (1 @ laneid, 1)]))\n"
+        "    a = s.sub[1]\n"
+        "    b = s.sub[0, 8:16, 8:24]\n"
+        "    c = s.sub[t % 3]\n"
+        "    e = d.sub[2, 1:]\n"
+        "    f = d.sub[t % 6, 3]\n"
+        "    g = d.sub[1::2, :]\n"
+        "    h = d.sub[n : n + 2, 4]\n"
+        "    i = R.sub[:, 2:4]\n"
+        "    q = d.permute(1, 0).sub[2:4]\n",
+        NULL,
+        "function k(A: float32[4], n: int32):\n"
+        "    launch:\n"
+        "        grid = (1, 1, 1)\n"
+        "        block = (32, 1, 1)\n"
+        "    let t: int32 = thread_idx.x\n"
+        "    alloc s: float16[3, 16, 64] shared align=1024 layout=Z(3,3,3)*S[3072:1]\n"
+        "    alloc d: float32[6, 10] shared\n"
+        "    alloc R: float32[32, 8] local layout=S[(32,8):(1@laneid,1)]\n"
+        "    view a: float16[16, 64] shared align=1024 layout=Z(3,3,3)*S[1024:1]+1024 = s.data\n"
+        "    view b: float16[8, 16] shared align=1024 layout=Z(3,3,3)*S[(8,16):(64,1)]+520 = s.data\n"
+        "    view c: float16[16, 64] shared align=1024 layout=Z(3,3,3)*S[1024:1] = &s[t % 3, 0, 0]\n"
+        "    view e: float32[9] shared layout=S[9:1]+21 = d.data\n"
+        "    view f: float32[1] shared align=8 layout=S[1:1]+3 = &d[t % 6, 0]\n"
+        "    view g: float32[3, 10] shared layout=S[(3,10):(20,1)]+10 = d.data\n"
+        "    view h: float32[2] shared align=8 layout=S[2:10]+4 = &d[n, 0]\n"
+        "    view i: float32[32, 2] local layout=S[(32,2):(1@laneid,1)]+2 = R.data\n"
+        "    view view11: float32[10, 6] shared layout=S[(10,6):(1,10)] = d.data\n"
+        "    view q: float32[2, 6] shared layout=S[(2,6):(1,10)]+2 = d.data\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        UNIT_WITH_ARENA(strides_of_the_launch),
+        UNIT_WITH_ARENA(older_strides),
+        UNIT_WITH_ARENA(strides_refused),
+        UNIT_WITH_ARENA(constant_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
