@@ -201,6 +201,27 @@ static bool bind_word(script_evaluator *e, script_call *call, const script_argum
     return good;
 }
 
+/* Methods and getters of the tensor type, called with their operand. */
+static bool takes_tensor(script_evaluator *e, const script_dialect_word *word,
+                         const script_arguments *arguments, size_t at, base_span span) {
+    for (size_t i = 0; i <= at; i++) {
+        script_value_kind wanted = i < at ? SCRIPT_VALUE_TENSOR_TYPE : SCRIPT_VALUE_TENSOR;
+        const script_argument *given = i < arguments->items.count ? &arguments->items.items[i] : NULL;
+        if (given && !given->name && given->value.kind == wanted)
+            continue;
+        base_diagnostic *d = script_error(
+            e, "T0205", given ? given->span : span, "%s needs a tensor%s as its %s argument, not %s",
+            word->path, i < at ? " type" : "", i == 0 ? "first" : "second",
+            given && !given->name ? script_value_name(e->arena, given->value) : "nothing");
+        base_help(e->diagnostics, d,
+                  at ? "a getter of __expr_properties__ takes the type and the tensor: getter(B.ty, B)"
+                     : "B.ty.%s(B, ...) is B.%s(...)",
+                  word->path + 7, word->path + 7);
+        return false;
+    }
+    return true;
+}
+
 static script_value call_word(script_evaluator *e, const script_dialect_word *word, script_value *receiver,
                               script_arguments *arguments, const script_node *node, base_span span,
                               base_span name_span) {
@@ -217,15 +238,13 @@ static script_value call_word(script_evaluator *e, const script_dialect_word *wo
     if (receiver) {
         call->receiver = *receiver;
     } else if (strncmp(word->path, "Tensor.", 7) == 0) {
-        /* B.ty.view(B, ...): the tensor comes first */
-        if (arguments->items.count == 0 || arguments->items.items[0].name ||
-            arguments->items.items[0].value.kind != SCRIPT_VALUE_TENSOR) {
-            script_error(e, "T0205", span, "%s needs a tensor as its first argument", word->path);
+        /* B.ty.view(B, ...): the tensor comes first; a getter takes the type before it */
+        size_t at = word->kind == SCRIPT_WORD_PROPERTY;
+        if (!takes_tensor(e, word, arguments, at, span))
             return script_poison();
-        }
-        call->receiver = arguments->items.items[0].value;
-        shifted.items.items++;
-        shifted.items.count--;
+        call->receiver = arguments->items.items[at].value;
+        shifted.items.items += at + 1;
+        shifted.items.count -= at + 1;
     }
     if (!bind_word(e, call, &shifted))
         return script_poison();

@@ -374,7 +374,7 @@ static script_value type_attribute(script_evaluator *e, script_value object, con
         if (strcmp(name, "element_type") == 0)
             return script_type(ir_type_prim((num_dtype)type.dtype, type.lanes));
     } else {
-        if (strcmp(name, "dtype") == 0)
+        if (strcmp(name, "dtype") == 0 && object.kind == SCRIPT_VALUE_TYPE) /* a DataType has none */
             return dtype_value(type);
         if (strcmp(name, "bits") == 0)
             return script_int(num_dtype_bits((num_dtype)type.dtype));
