@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Element access: indices, regions, vector indices, loads, stores with their implicit conversions. */
+#include "layout/query.h"
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -240,6 +241,66 @@ script_value script_tensor_item(script_evaluator *e, ir_tensor *tensor, script_v
 
 /* ---- stores ---- */
 
+/* The layout of the axes whose index varies, in storage alone: copies (R) do not count, and neither do
+ * threads, which have storage each. NULL: nothing to ask. */
+static const layout_tile *varying_layout(script_evaluator *e, const ir_tensor *tensor,
+                                         const ir_expr *const *indices, int64_t *shape, uint32_t *axes,
+                                         uint32_t *rank) {
+    const layout_tile *layout = tensor->type.layout;
+    int64_t full[16], constant;
+    uint32_t separators[17], count = 0;
+    layout_error error = {NULL};
+    if (!layout || tensor->type.rank > 16 || !script_constant_shape(e, &tensor->type, full))
+        return NULL;
+    const layout_tile *group = layout_group(e->arena, layout, full, tensor->type.rank, separators, &error);
+    if (!group)
+        return NULL;
+    layout_iter *iters = BASE_NEW_ARRAY(e->arena, layout_iter, group->shard_count + 1);
+    *rank = 0;
+    for (uint32_t d = 0; d < tensor->type.rank; d++) {
+        if (full[d] == 1 || script_expr_constant(e, indices[d], &constant))
+            continue;
+        for (uint32_t i = separators[d]; i < separators[d + 1]; i++)
+            iters[count++] = group->shard[i];
+        axes[*rank] = d;
+        shape[(*rank)++] = full[d];
+    }
+    return count ? layout_make(e->arena, iters, count, NULL, 0, NULL, 0, &error) : NULL;
+}
+
+/* Says once per tensor when two elements that a store can reach have one place. */
+static void check_collision(script_evaluator *e, const ir_tensor *tensor, const ir_expr *const *indices,
+                            base_span span) {
+    int64_t shape[16], first[16], second[16], at[2][16] = {{0}}, constant;
+    uint32_t axes[16], rank;
+    layout_collision collision;
+    layout_error error = {NULL};
+    if (!tensor->type.layout || base_map_get(e->collisions, BASE_KEY(tensor)))
+        return;
+    const layout_tile *layout = varying_layout(e, tensor, indices, shape, axes, &rank);
+    const layout_map *map = layout ? layout_map_make(e->arena, layout, shape, rank, &error) : NULL;
+    if (!map || layout_injective(map, &collision) != LAYOUT_NO)
+        return;
+    base_map_set(e->collisions, BASE_KEY(tensor), e);
+    layout_map_coordinate(map, collision.first, first);
+    layout_map_coordinate(map, collision.second, second);
+    for (uint32_t d = 0; d < tensor->type.rank; d++)
+        if (script_expr_constant(e, indices[d], &constant))
+            at[0][d] = at[1][d] = constant;
+    for (uint32_t i = 0; i < rank; i++) {
+        at[0][axes[i]] = first[i];
+        at[1][axes[i]] = second[i];
+    }
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0275", span,
+                    "the layout %s of '%s' puts %s and %s at one place: a store to one overwrites the other",
+                    layout_text_of(e->arena, tensor->type.layout), tensor->name,
+                    layout_shape_text(e->arena, at[0], tensor->type.rank),
+                    layout_shape_text(e->arena, at[1], tensor->type.rank));
+    base_note(e->diagnostics, d, tensor->span, "'%s' is declared here", tensor->name);
+    base_help(e->diagnostics, d, "strides that keep the elements apart; copies of every element are R[...]");
+}
+
 static void warn_precision(script_evaluator *e, const ir_tensor *tensor, ir_type from, ir_type to,
                            base_span span) {
     base_diagnostic *d =
@@ -278,6 +339,7 @@ void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *
         return;
     if (is_float && !num_dtype_is_float(tensor->type.dtype) && tensor->type.dtype != NUM_DTYPE_BOOL)
         warn_precision(e, tensor, ir_type_scalar(from), ir_type_scalar(element), value_span);
+    check_collision(e, tensor, indices, target_span);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_STORE, e->statement);
     statement->as.store.tensor = tensor;
     statement->as.store.count = count;

@@ -345,6 +345,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     e->is_python = false;
     e->let_values = base_map_create(e->arena);
     e->unnamed = base_map_create(e->arena);
+    e->collisions = base_map_create(e->arena);
     e->gone = base_map_create(e->arena);
     e->was_first_dynamic = e->has_entry = e->has_launch_config = false;
     e->ids = (script_scope_ids){.used = false};
@@ -491,6 +492,7 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
     e->defined = base_map_create(arena);
     e->let_values = base_map_create(arena);
     e->unnamed = base_map_create(arena);
+    e->collisions = base_map_create(arena);
     e->builtin_scope = script_scope_open(e, false);
     predefine(e, ast);
     e->module_scope = script_scope_open(e, true);

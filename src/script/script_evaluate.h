@@ -68,6 +68,7 @@ struct script_evaluator {
     ir_stmt *block;
     base_span statement;
     base_map *unnamed;       /* tensors that no assignment named yet */
+    base_map *collisions;    /* tensors whose colliding elements were reported */
     base_map *let_values;    /* ir_var -> ir_expr */
     base_map *handle_params; /* ir_var -> index + 1 */
     bool is_python;          /* inside a plain function: Python's own rules */

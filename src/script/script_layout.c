@@ -101,12 +101,13 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
             inner = ir_binary(e->module, IR_MUL, x, y);
         }
         if (iters[i].extent < 1) {
-            script_error(e, "T0214", span, "an extent of %lld in a layout: extents are positive",
+            script_error(e, "T0214", span, "extent %zu of a layout is %lld: extents are positive", i,
                          (long long)iters[i].extent);
             return script_poison();
         }
         if (__builtin_mul_overflow(dense, iters[i].extent, &dense)) {
-            script_error(e, "T0214", span, "a layout of over 2^63 coordinates");
+            script_error(e, "T0214", span, "extent %zu, %lld, makes a layout of over 2^63 coordinates", i,
+                         (long long)iters[i].extent);
             return script_poison();
         }
     }

@@ -171,7 +171,7 @@ static void malformed_layouts(void **state) {
          "def k():\n"
          "    pass\n",
          "1:5 T0214 2 extents and 1 strides: there is one stride per extent",
-         "2:5 T0214 an extent of 0 in a layout: extents are positive", "3:15 T0214 'lane' is no layout axis",
+         "2:5 T0214 extent 0 of a layout is 0: extents are positive", "3:15 T0214 'lane' is no layout axis",
          "4:5 T0214 a layout needs a shard part: S[...]",
          "5:5 T0214 S[extents : strides] needs both sides of the colon");
 }

@@ -133,12 +133,76 @@ static void constant_parts(void **state) {
         "    view q: float32[2, 6] shared layout=S[(2,6):(1,10)]+2 = d.data\n");
 }
 
+/* Failure case A13: a store that may reach two elements at one place says which; copies, indices that stay
+ * apart and loads are no concern. covers: A22 */
+static void stores_that_collide(void **state) {
+    BODY_SAYS("s = T.alloc_shared((8,), \"float32\", layout=TileLayout(S[(8,) : (0,)]))\n"
+              "u = T.alloc_shared((4, 2), \"float32\", layout=TileLayout(S[(4, 2) : (1, 1)]))\n"
+              "v = T.alloc_shared((2, 3, 4), \"float32\", layout=TileLayout(S[(2, 3, 4) : (0, 4, 1)]))\n"
+              "w = T.alloc_shared((4, 8), \"float32\", layout=TileLayout(S[(4, 8) : (8, 1)] + R[2 : 32]))\n"
+              "z = T.alloc_shared((8, 8), \"float32\", layout=T.ComposeLayout(1, 2, 3, S[(8, 8) : (4, 1)]))\n"
+              "s[tx % 8] = A[tx]\n"
+              "s[tx % 4] = A[tx]\n"
+              "u[tx // 2 % 4, tx % 2] = A[tx]\n"
+              "v[1, tx % 3, 2] = A[tx]\n"
+              "B[tx] = v[tx % 2, 1, 1] + s[tx % 8]\n"
+              "v[tx % 2, 1, tx % 4] = A[tx]\n"
+              "w[tx % 4, tx % 8] = A[tx]\n"
+              "z[1, tx % 8] = A[tx]\n"
+              "z[tx % 8, T.Ramp(0, 1, 8)] = A[T.Ramp(0, 1, 8)]\n"
+              "u.view(8)[tx % 8] = 1.0\n",
+              "10:5 T0275 the layout S[8:0] of 's' puts (0) and (1) at one place",
+              "12:5 T0275 the layout S[(4,2):(1,1)] of 'u' puts (0, 1) and (1, 0) at one place",
+              "15:5 T0275 the layout S[(2,3,4):(0,4,1)] of 'v' puts (0, 1, 0) and (1, 1, 0) at one place",
+              "18:5 T0275 of 'z' puts (0, 4) and (1, 0) at one place",
+              "19:5 T0275 puts (1) and (2) at one place");
+}
+
+/* The numbers of what is wrong. covers: A22 A23 */
+static void malformed(void **state) {
+    SAYS("a = S[(4, 0) : (8, 1)]\n"
+         "b = S[(4, -2)]\n"
+         "c = S[(1 << 40, 1 << 40)]\n"
+         "d = TileLayout(S[(1 << 31, 1 << 31) : (1 << 33, 1)])\n"
+         "e = S[(4, 8) : (8 @ \"lane\", 1)]\n"
+         "f = S[(4, 8) : (8, 1, 1)]\n"
+         "g = S[(4, (2, 2)) : (4, 1)]\n"
+         "h = T.Tensor((4, 8), \"float32\", layout=TileLayout(S[(4, 4) : (4, 1)]))\n"
+         "i = T.Tensor((4, 8), \"float32\", layout=\"dense\")\n"
+         "j = T.ComposeLayout(3, 3, 3, S[(8, 8) : (8, -1)])\n",
+         "1:5 T0214 extent 1 of a layout is 0: extents are positive",
+         "2:5 T0214 extent 1 of a layout is -2: extents are positive",
+         "3:5 T0214 extent 0, 1099511627776, makes a layout of over 2^63 coordinates", "4:5 T0214 no layout",
+         "5:17 T0214 'lane' is no layout axis", "6:5 T0214 2 extents and 3 strides",
+         "7:5 T0210 an extent of a layout must be a constant integer, not a tuple",
+         "8:40 T0213 the layout S[(4,4):(4,1)] has 16 coordinates, the shape has 32 elements",
+         "9:40 T0205 a layout must be a TileLayout or", "10:5 T0214 its tile reaches down to -7 on m");
+    BODY_SAYS("s = T.alloc_shared((1 << 20, 1 << 20), \"float32\")\n"
+              "r = T.alloc_local((8,), \"float32\", layout=TileLayout(S[(8,) : (3,)] + 2))\n"
+              "a = r.view(23, layout=\"default\")\n"
+              "b = r.view(25, layout=\"default\")\n"
+              "c = r.view(9)\n"
+              "d = r.view(4, layout=TileLayout(S[(4,) : (8,)]))\n"
+              "e = r.sub[3:9]\n"
+              "f = r.sub[8]\n"
+              "g = r.sub[1::3]\n"
+              "h = r.sub[0, 0]\n"
+              "i = T.alloc_local((8, 2), \"float32\").sub[tx % 8, 2:2]\n",
+              "5:9 T0213 an allocation of over 1 TiB",
+              "7:9 T0213 the view has 23 elements, 'r' has 24 slots in storage",
+              "8:9 T0213 the view has 25 elements, 'r' has 24 slots in storage",
+              "9:9 T0213 the view has 9 elements, 'r' has 8 elements",
+              "10:9 T0213 the view has 25 elements, 'r' has 24 slots in storage",
+              "11:9 T0274 3 to 9 of axis 0 is not inside 'r': its extent is 8",
+              "12:9 T0274 8 to 9 of axis 0 is not inside 'r': its extent is 8", "13:9 T0274 a stepped part",
+              "14:9 T0211 'r' has 1 axis, sub[...] has 2", "15:9 T0274 2 to 2 of axis 1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(strides_of_the_launch),
-        UNIT_WITH_ARENA(older_strides),
-        UNIT_WITH_ARENA(strides_refused),
-        UNIT_WITH_ARENA(constant_parts),
+        UNIT_WITH_ARENA(strides_of_the_launch), UNIT_WITH_ARENA(older_strides),
+        UNIT_WITH_ARENA(strides_refused),       UNIT_WITH_ARENA(constant_parts),
+        UNIT_WITH_ARENA(stores_that_collide),   UNIT_WITH_ARENA(malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
