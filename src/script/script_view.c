@@ -297,6 +297,39 @@ script_value script_word_tensor_view(script_evaluator *e, const script_call *cal
     return good ? script_make_view(e, &type, script_root_pointer(e, tensor), call->span) : script_poison();
 }
 
+/* local(): all slots of this thread; local(shape) and local(shape, layout=...): a view with an explicit
+ * layout. */
+script_value script_word_tensor_local(script_evaluator *e, const script_call *call) {
+    script_call view = *call;
+    const ir_tensor *tensor = call->receiver.as.tensor;
+    int64_t slots = 0;
+    if (tensor->type.scope != IR_SCOPE_LOCAL) {
+        base_diagnostic *d =
+            script_error(e, "T0205", call->span, "'%s' is in %s memory: only local memory is a thread's own",
+                         tensor->name, ir_scope_name(tensor->type.scope));
+        base_help(e->diagnostics, d, "%s.view(shape, layout=...)", tensor->name);
+        return script_poison();
+    }
+    if (call->rest.items.count == 0) {
+        const layout_tile *layout = script_layout_of(e, tensor, call->span);
+        if (!layout)
+            return script_poison();
+        if (!layout_footprint(layout, LAYOUT_AXIS_M, &slots)) {
+            script_error(e, "T0213", call->span, "the storage of '%s' is over 2^63 elements", tensor->name);
+            return script_poison();
+        }
+        view.rest = (script_arguments){0};
+        base_vector_push(e->arena, &view.rest.items,
+                         (script_argument){.value = script_int(slots), .span = call->span});
+    }
+    if (!script_argument_of(call, "layout")) {
+        view.given[0] = true;
+        view.value[0] = script_string(e->arena, "default", strlen("default"));
+        view.place[0] = call->span;
+    }
+    return script_word_tensor_view(e, &view);
+}
+
 script_value script_word_tensor_permute(script_evaluator *e, const script_call *call) {
     ir_tensor *tensor = call->receiver.as.tensor;
     uint32_t rank = tensor->type.rank, order[MAX_RANK], seen = 0;

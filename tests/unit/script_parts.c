@@ -198,11 +198,41 @@ static void malformed(void **state) {
               "14:9 T0211 'r' has 1 axis, sub[...] has 2", "15:9 T0274 2 to 2 of axis 1");
 }
 
+static void arrangements(void **state) {
+    BODY("V = A.view(8, 8)\n"
+         "a = V.rearrange(\"i (j k) -> k i j\", k=2)\n"
+         "b = V.rearrange(\"(x 2) y -> 2 (y x)\")\n"
+         "c = V.rearrange(\"i j -> (i j)\")\n",
+         "view V: float32[8, 8] = A.data\n"
+         "view a: float32[2, 8, 4] layout=S[(2,32):(1,2)] = A.data\n"
+         "view b: float32[2, 32] layout=S[(16,4):(1,16)] = A.data\n"
+         "view c: float32[64] layout=S[64:1] = A.data\n");
+    BODY_SAYS("V = A.view(8, 8)\n"
+              "a = V.rearrange(\"i j > j i\")\n"
+              "b = V.rearrange(\"i (j -> j i\")\n"
+              "c = V.rearrange(\"i -> i\")\n"
+              "d = V.rearrange(\"(i k) (j l) -> i k j l\", k=3, l=2)\n"
+              "e = V.rearrange(\"(i k) j -> i k j\")\n"
+              "f = V.rearrange(\"i j -> j i j\")\n"
+              "g = V.rearrange(\"i j -> i\")\n"
+              "h = V.rearrange(\"i j -> j i\", m=4)\n"
+              "l = V.local()\n"
+              "o = V.rearrange(\"(i 0) j -> j i 0\")\n",
+              "6:21 T0274 it has no ->", "7:21 T0274 a bracket is not closed",
+              "8:21 T0211 the left side has 1 axes",
+              "9:21 T0274 axis 0 of 'V' has 8 elements, the factors of the pattern make multiples of 3",
+              "10:21 T0274 axis 0 of 'V' has 2 factors of unknown size",
+              "11:21 T0274 a factor of the right side", "12:21 T0274 a factor of the left side",
+              "13:37 T0274 'm' is not in the pattern", "14:9 T0205 'V' is in global memory",
+              "15:21 T0274 a factor is 0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(strides_of_the_launch), UNIT_WITH_ARENA(older_strides),
         UNIT_WITH_ARENA(strides_refused),       UNIT_WITH_ARENA(constant_parts),
         UNIT_WITH_ARENA(stores_that_collide),   UNIT_WITH_ARENA(malformed),
+        UNIT_WITH_ARENA(arrangements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,3 +153,47 @@ def regions_plain(A: Tx.Tensor((16, 16), "float32"), B: Tx.Tensor((16, 16), "flo
         B[t, t // 4 * 4 + k] = A[t, t // 4 * 4 + k]
     for k in range(8):
         B[t, (t // 4 * 4 + 4 + k) % 16] = A[t, 8 + k]
+
+
+# Axes split, reordered and joined, over a swizzle too; the older word for this thread's slots.
+# pair: arrange A=arange B=zeros C=zeros
+@Tx.function
+def arrange(
+    A: Tx.Tensor((8, 12), "float32"), B: Tx.Tensor((4, 8, 3), "float32"), C: Tx.Tensor((16, 64), "float16")
+):
+    Tx.device_entry(launch=Tx.cuda.LaunchConfig(grid=(1,), block=(8,)))
+    t = Tx.cuda.thread_idx("x")
+    V = A.rearrange("a (b c) -> c a b", c=4)
+    W = A.rearrange("(p q) r -> (r p) q", p=2)
+    tile = Tx.alloc_shared((16, 64), "float16", layout=Tx.mma_shared_layout("float16", "auto", (16, 64)))
+    Z = tile.rearrange("r (g 8) -> g r 8")
+    D = Tx.alloc_local((32, 6), "float32", layout=TileLayout(S[(32, 6) : (1 @ laneid, 2)] + 1))
+    mine = D.local()
+    two = D.local(3, 4)
+    for k in Tx.unroll(12):
+        mine[k] = Tx.float32(0.0)
+    two[1, 2] = Tx.float32(5.0)
+    for c in range(4):
+        for b in range(3):
+            B[c, t, b] = V[c, t, b] + W[b * 2 + c % 2, t % 4] + mine[6]
+    for r in range(16):
+        for k in range(8):
+            Z[t, r, k] = Tx.cast(r * 64 + t * 8 + k, "float16")
+    Tx.cuda.cta_sync()
+    for r in range(2):
+        for k in range(64):
+            C[r * 8 + t, k] = tile[r * 8 + t, k]
+
+
+@Tx.function
+def arrange_plain(
+    A: Tx.Tensor((8, 12), "float32"), B: Tx.Tensor((4, 8, 3), "float32"), C: Tx.Tensor((16, 64), "float16")
+):
+    Tx.device_entry(launch=Tx.cuda.LaunchConfig(grid=(1,), block=(8,)))
+    t = Tx.cuda.thread_idx("x")
+    for c in range(4):
+        for b in range(3):
+            B[c, t, b] = A[t, b * 4 + c] + A[c % 2 * 4 + t % 4, b] + Tx.float32(5.0)
+    for r in range(2):
+        for k in range(64):
+            C[r * 8 + t, k] = Tx.cast((r * 8 + t) * 64 + k, "float16")
