@@ -284,6 +284,9 @@ static bool parts_lanes(const ptx_instruction *i) {
     case PTX_OP_WGMMA_COMMIT_GROUP:
     case PTX_OP_WGMMA_WAIT_GROUP:
     case PTX_OP_MMA:
+    case PTX_OP_WMMA_MMA:
+    case PTX_OP_WMMA_LOAD:
+    case PTX_OP_WMMA_STORE:
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
     case PTX_OP_MOVMATRIX:

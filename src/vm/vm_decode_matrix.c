@@ -105,6 +105,37 @@ static void move(vm_decoder *d, bool store) {
     emit(d, store ? VM_EXTERNAL_STMATRIX : VM_EXTERNAL_LDMATRIX, &list, imm);
 }
 
+static void wmma_multiply(vm_decoder *d) {
+    vm_matrix_form *form = BASE_NEW(d->program->arena, vm_matrix_form);
+    if (!vm_matrix_form_read_wmma(d->instruction, form)) {
+        vm_decode_unsupported(d);
+        return;
+    }
+    reference_list list = {.count = 0};
+    push_fragment(d, &list, 0, form->d_count, form->d, true);
+    push_fragment(d, &list, 1, form->a_count, form->a, false);
+    push_fragment(d, &list, 2, form->b_count, form->b, false);
+    push_fragment(d, &list, 3, form->c_count, form->c, false);
+    emit(d, VM_EXTERNAL_MMA, &list, (uint64_t)(uintptr_t)form);
+}
+
+static void wmma_move(vm_decoder *d) {
+    vm_matrix_move *form = BASE_NEW(d->program->arena, vm_matrix_move);
+    if (!vm_matrix_move_read(d->instruction, form)) {
+        vm_decode_unsupported(d);
+        return;
+    }
+    reference_list list = {.count = 0};
+    push(d, &list,
+         vm_decode_place(d, form->store ? 0 : 1,
+                         form->space == 's'   ? VM_SHARED
+                         : form->space == 'g' ? VM_GLOBAL
+                                              : VM_GENERIC));
+    push(d, &list, d->instruction->operand_count > 2 ? vm_decode_read(d, 2, PTX_TYPE_U32) : NONE);
+    push_fragment(d, &list, form->store ? 1 : 0, form->count, form->type, !form->store);
+    emit(d, VM_EXTERNAL_WMMA_MOVE, &list, (uint64_t)(uintptr_t)form);
+}
+
 /* D stands in the list twice: it is read and written, when the operation completes. */
 static void warpgroup(vm_decoder *d) {
     vm_wgmma_form *form = BASE_NEW(d->program->arena, vm_wgmma_form);
@@ -159,6 +190,13 @@ bool vm_decode_matrix(vm_decoder *d) {
     }
     case PTX_OP_MMA:
         multiply(d);
+        return true;
+    case PTX_OP_WMMA_MMA:
+        wmma_multiply(d);
+        return true;
+    case PTX_OP_WMMA_LOAD:
+    case PTX_OP_WMMA_STORE:
+        wmma_move(d);
         return true;
     case PTX_OP_LDMATRIX:
         move(d, false);

@@ -6,7 +6,7 @@
 #include "ptx/ptx.h"
 #include "vm/vm_fused_sum.h"
 
-enum { VM_MATRIX_LANES = 32, VM_MATRIX_M = 16 /* of a warp */, VM_MATRIX_N = 256, VM_MATRIX_K = 256 };
+enum { VM_MATRIX_LANES = 32, VM_MATRIX_M = 32 /* of a warp */, VM_MATRIX_N = 256, VM_MATRIX_K = 256 };
 
 /* One product of m x k by k x n. */
 typedef struct vm_matrix_form {
@@ -15,6 +15,7 @@ typedef struct vm_matrix_form {
     ptx_type scale;       /* PTX_TYPE_UE8M0 or UE4M3; NONE: not block-scaled */
     uint8_t scales;       /* scale factors of a row of A */
     bool a_column, b_row; /* m8n8k4 of f16 only */
+    bool wmma;            /* fragments as wmma has them */
     bool quads;           /* m8n8k4 of f16: four products, each by 8 lanes */
     bool packed;          /* 4-bit floats stand in half bytes; else 4- and 6-bit ones in bytes */
     bool saturate;        /* .satfinite of integers */
@@ -27,6 +28,25 @@ typedef struct vm_matrix_form {
 
 /* Reads the modifiers of mma. False: not a form that this machine has. */
 bool vm_matrix_form_read(const ptx_instruction *instruction, vm_matrix_form *form);
+
+/* The same of wmma.mma. */
+bool vm_matrix_form_read_wmma(const ptx_instruction *instruction, vm_matrix_form *form);
+
+/* wmma.load and wmma.store: a fragment and the matrix in memory. */
+typedef struct vm_matrix_move {
+    vm_matrix_form form;
+    char which; /* 'a', 'b', 'c', 'd' */
+    ptx_type type;
+    bool column; /* .col */
+    bool store;
+    char space;       /* 's', 'g'; 0: generic */
+    uint8_t count;    /* registers */
+    uint32_t leading; /* elements from line to line when the instruction does not say */
+} vm_matrix_move;
+bool vm_matrix_move_read(const ptx_instruction *instruction, vm_matrix_move *move);
+/* Index in memory of an element of register r of a lane, with this many elements from line to line. */
+uint64_t vm_matrix_move_index(const vm_matrix_move *move, unsigned r, unsigned lane, unsigned e,
+                              uint64_t leading);
 
 /* Elements in a 32-bit register (1 in a 64-bit one), and their width there. */
 unsigned vm_matrix_per_register(const vm_matrix_form *form, ptx_type type);

@@ -106,7 +106,7 @@ static void multiply_doubles(const vm_grid *run, const vm_matrix_form *f, const 
 }
 
 typedef struct product {
-    uint64_t a[VM_MATRIX_M * VM_MATRIX_K], b[8 * VM_MATRIX_K], c[VM_MATRIX_M * 8], d[VM_MATRIX_M * 8];
+    uint64_t a[VM_MATRIX_M * VM_MATRIX_K], b[8 * VM_MATRIX_K], c[256], d[256];
     uint32_t scale_a[VM_MATRIX_M * 4], scale_b[8 * 4];
     registers ra, rb, rc;
 } product;
@@ -157,6 +157,42 @@ vm_action vm_external_MMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
         }
     }
     return VM_GO;
+}
+
+/* wmma.load and wmma.store: element by element, as each lane holds them; narrow elements as whole registers.
+ * Operands: address, elements from line to line (or none), registers. */
+vm_action vm_external_WMMA_MOVE(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    vm_action action;
+    if (!vm_matrix_gather(warp, mask, &action))
+        return action;
+    const vm_matrix_move *move = (const vm_matrix_move *)(uintptr_t)op->imm;
+    const uint32_t *list = operands_of(warp, op);
+    unsigned bits = ptx_type_bits(move->type), step = bits < 8 ? 32 / bits : 1;
+    unsigned bytes = bits < 8 ? 4 : bits / 8, per = vm_matrix_per_register(&move->form, move->type);
+    vm_space space = move->space == 's' ? VM_SHARED : move->space == 'g' ? VM_GLOBAL : VM_GENERIC;
+    uint32_t pc = warp->splits[warp->current].pc;
+    VM_FOR_LANES(lane, mask) {
+        uint64_t address = vm_operand64(warp, list[0], lane);
+        uint64_t leading = list[1] == VM_REF_NONE ? move->leading : vm_operand32(warp, list[1], lane);
+        for (unsigned r = 0; r < move->count; r++) {
+            uint8_t *at =
+                (uint8_t *)vm_operand(warp, list[2 + r] & ~VM_REF_WRITTEN) + lane * (bits == 64 ? 8 : 4);
+            for (unsigned e = 0; e < per; e += step) {
+                uint64_t from = address + vm_matrix_move_index(move, r, lane, e, leading) * bits / 8;
+                if (from % bytes != 0) {
+                    vm_finding_access(warp, VM_FIND_MISALIGNED, pc, lane, PTX_SPACE_GENERIC, from, bytes,
+                                      bytes, move->store);
+                    continue;
+                }
+                uint8_t *element = at + e * bits / 8;
+                if (move->store)
+                    vm_memory_write(warp, pc, lane, space, from, element, bytes);
+                else if (!vm_memory_read(warp, pc, lane, space, from, element, bytes))
+                    memset(element, 0, bytes);
+            }
+        }
+    }
+    return warp->cta->status == VM_COMPLETE ? VM_GO : VM_HALT;
 }
 
 /* ---- ldmatrix, stmatrix, movmatrix ---- */

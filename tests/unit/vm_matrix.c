@@ -350,6 +350,138 @@ static void transposes(void **state) {
             assert_int_equal(out[8 * row + column], in[8 * column + row]);
 }
 
+/* ---- wmma: whole matrices through memory ---- */
+typedef struct whole {
+    const char *shape, *a, *b, *d; /* types */
+    unsigned m, n, k, bits, a_count, b_count, d_count;
+    bool floats;
+} whole;
+
+static unsigned index_of(bool column, unsigned row, unsigned at, unsigned leading) {
+    return column ? at * leading + row : row * leading + at;
+}
+
+/* Small whole numbers: every model gives the same sum. */
+static void put_number(uint8_t *memory, unsigned bits, bool floats, unsigned index, int value) {
+    if (bits < 8) {
+        memory[index * bits / 8] |= (uint8_t)((value & ((1 << bits) - 1)) << index * bits % 8);
+    } else if (!floats) {
+        memory[index] = (uint8_t)value;
+    } else if (bits == 16) {
+        uint16_t half = num_f32_to_f16((float)value);
+        memcpy(memory + 2 * index, &half, 2);
+    } else if (bits == 32) {
+        float single = (float)value;
+        memcpy(memory + 4 * index, &single, 4);
+    } else {
+        double wide = value;
+        memcpy(memory + 8 * index, &wide, 8);
+    }
+}
+
+static void check_whole(base_arena *arena, const whole *w, bool a_column, bool b_column, bool d_column) {
+    static const char *const names[] = {"row", "col"};
+    bool wide = w->bits == 64, packed = w->bits < 8;
+    unsigned lead_a = (a_column ? w->m : w->k) + (packed ? 0 : 16),
+             lead_b = (b_column ? w->k : w->n) + (packed ? 0 : 16), lead_d = (d_column ? w->m : w->n) + 8;
+    base_builder body;
+    base_builder_start(&body, arena);
+    base_builder_format(&body,
+                        ".reg .%s x<9>, y<9>;\n.reg .%s z<9>;\nwmma.load.a.sync.aligned.%s.%s.global.%s ",
+                        wide ? "f64" : "b32", wide ? "f64" : "b32", names[a_column], w->shape, w->a);
+    list(&body, "x", 0, w->a_count);
+    base_builder_format(&body, ", [%%rd90], %u;\nwmma.load.b.sync.aligned.%s.%s.%s ", lead_a, names[b_column],
+                        w->shape, w->b);
+    list(&body, "y", 0, w->b_count);
+    base_builder_format(&body, ", [%%rd91], %u;\nwmma.load.c.sync.aligned.%s.%s.%s ", lead_b, names[d_column],
+                        w->shape, w->d);
+    list(&body, "z", 0, w->d_count);
+    base_builder_format(&body, ", [%%rd92], %u;\n", lead_d);
+    if (strcmp(w->a, "b1") == 0)
+        base_builder_format(&body, "wmma.mma.xor.popc.sync.aligned.row.col.%s.s32.b1.b1.s32 ", w->shape);
+    else if (strcmp(w->a, "f16") == 0)
+        base_builder_format(&body, "wmma.mma.sync.aligned.%s.%s.%s.%s.%s ", names[a_column], names[b_column],
+                            w->shape, w->d, w->d);
+    else
+        base_builder_format(&body, "wmma.mma.sync.aligned.%s.%s.%s.%s.%s.%s.%s ", names[a_column],
+                            names[b_column], w->shape, w->d, w->a, w->b, w->d);
+    list(&body, "z", 0, w->d_count);
+    base_builder_string(&body, ", ");
+    list(&body, "x", 0, w->a_count);
+    base_builder_string(&body, ", ");
+    list(&body, "y", 0, w->b_count);
+    base_builder_string(&body, ", ");
+    list(&body, "z", 0, w->d_count);
+    base_builder_format(&body, ";\nwmma.store.d.sync.aligned.%s.%s.global.%s [%%rd92], ", names[d_column],
+                        w->shape, w->d);
+    list(&body, "z", 0, w->d_count);
+    base_builder_format(&body, ", %u;\n", lead_d);
+    vm_case *c = vm_case_load(arena, vm_case_kernel(arena, 3, "", body.data));
+    uint8_t *a = vm_case_buffer(c, "a", 16384), *b = vm_case_buffer(c, "b", 16384),
+            *d = vm_case_buffer(c, "d", 16384);
+    static int x[32][128], y[128][32], z[32][32];
+    for (unsigned i = 0; i < w->m; i++)
+        for (unsigned k = 0; k < w->k; k++) {
+            x[i][k] = w->bits == 1 ? (int)(next_random() & 1) : (int)(next_random() % 15) - 7;
+            put_number(a, w->bits, w->floats, index_of(a_column, i, k, lead_a), x[i][k]);
+        }
+    for (unsigned k = 0; k < w->k; k++)
+        for (unsigned j = 0; j < w->n; j++) {
+            y[k][j] = w->bits == 1 ? (int)(next_random() & 1) : (int)(next_random() % 15) - 7;
+            put_number(b, w->bits, w->floats, index_of(b_column, k, j, lead_b), y[k][j]);
+        }
+    unsigned d_bits = strcmp(w->d, "f16") == 0 ? 16 : wide ? 64 : 32;
+    for (unsigned i = 0; i < w->m; i++)
+        for (unsigned j = 0; j < w->n; j++) {
+            z[i][j] = (int)(next_random() % 31) - 15;
+            unsigned at = index_of(d_column, i, j, lead_d);
+            if (w->floats)
+                put_number(d, d_bits, true, at, z[i][j]);
+            else
+                memcpy(d + 4 * at, &z[i][j], 4);
+        }
+    vm_case_run(c, 1, 32);
+    vm_case_clean(c);
+    for (unsigned i = 0; i < w->m; i++)
+        for (unsigned j = 0; j < w->n; j++) {
+            int sum = z[i][j], got;
+            for (unsigned k = 0; k < w->k; k++)
+                sum += w->bits == 1 ? x[i][k] ^ y[k][j] : x[i][k] * y[k][j];
+            const uint8_t *at = d + index_of(d_column, i, j, lead_d) * d_bits / 8;
+            uint64_t bits = 0;
+            memcpy(&bits, at, d_bits / 8);
+            got = !w->floats     ? (int)bits
+                  : d_bits == 16 ? (int)num_decode(NUM_DTYPE_F16, bits)
+                  : d_bits == 32 ? (int)num_decode(NUM_DTYPE_F32, bits)
+                                 : (int)num_decode(NUM_DTYPE_F64, bits);
+            if (got != sum)
+                fail_msg("%s: element %u,%u is %d instead of %d", body.data, i, j, got, sum);
+        }
+}
+
+static void whole_matrices(void **state) {
+    base_arena *arena = *state;
+    static const whole shapes[] = {
+        {"m16n16k16", "f16", "f16", "f32", 16, 16, 16, 16, 8, 8, 8, true},
+        {"m16n16k16", "f16", "f16", "f16", 16, 16, 16, 16, 8, 8, 4, true},
+        {"m32n8k16", "f16", "f16", "f32", 32, 8, 16, 16, 8, 8, 8, true},
+        {"m8n32k16", "f16", "f16", "f16", 8, 32, 16, 16, 8, 8, 4, true},
+        {"m16n16k8", "tf32", "tf32", "f32", 16, 16, 8, 32, 4, 4, 8, true},
+        {"m8n8k4", "f64", "f64", "f64", 8, 8, 4, 64, 1, 1, 2, true},
+        {"m16n16k16", "s8", "s8", "s32", 16, 16, 16, 8, 2, 2, 8, false},
+        {"m32n8k16", "s8", "s8", "s32", 32, 8, 16, 8, 4, 1, 8, false},
+        {"m8n32k16", "s8", "s8", "s32", 8, 32, 16, 8, 1, 4, 8, false},
+    };
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (unsigned l = 0; l < 8; l++)
+            check_whole(arena, &shapes[s], l & 1, l >> 1 & 1, l >> 2 & 1);
+    static const whole narrow[] = {{"m8n8k32", "s4", "s4", "s32", 8, 8, 32, 4, 1, 1, 2, false},
+                                   {"m8n8k128", "b1", "b1", "s32", 8, 8, 128, 1, 1, 1, 2, false}};
+    for (size_t s = 0; s < 2; s++)
+        for (unsigned l = 0; l < 2; l++)
+            check_whole(arena, &narrow[s], false, true, l);
+}
+
 /* ---- what goes wrong ---- */
 static const char *findings_of(base_arena *arena, const char *target, const char *body, uint32_t threads,
                                uint32_t *first_size) {
@@ -411,6 +543,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(products),       UNIT_WITH_ARENA(scaled_products), UNIT_WITH_ARENA(load_matrices),
         UNIT_WITH_ARENA(store_matrices), UNIT_WITH_ARENA(transposes),      UNIT_WITH_ARENA(wrong_uses),
+        UNIT_WITH_ARENA(whole_matrices),
     };
     return cmocka_run_group_tests_name("vm_matrix", tests, NULL, NULL);
 }
