@@ -186,6 +186,8 @@ typedef struct tirc_launch {
     uint32_t ctas_per_sm;  /* CTAs that live on an SM at a time, at most; 0: as many as fit */
     uint32_t tmem_base;    /* first column of tensor memory that an allocation tries, a multiple of 32 */
     uint64_t tmem_random;  /* seed: allocations choose among the free places; 0: the first one */
+    bool tmem_lanes_release;    /* lane 0 in an address of tensor memory means the warp's own lanes */
+    bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */

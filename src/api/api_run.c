@@ -93,6 +93,8 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->ctas_per_sm = from->ctas_per_sm;
     to->tmem_base = from->tmem_base;
     to->tmem_random = from->tmem_random;
+    to->tmem_lanes_release = from->tmem_lanes_release;
+    to->tmem_unpack_preserves = from->tmem_unpack_preserves;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;
     if (from->print) {

@@ -32,6 +32,9 @@ static const cli_option options[] = {
      false},
     {"--tmem-base", "early|COLUMN|random:SEED", "where tensor memory is allocated; early when not given",
      false},
+    {"--tmem-lanes", "strict|release",
+     "lane 0 of an address of tensor memory in other warps; strict when not given", false},
+    {"--tmem-unpack", "zero|keep", "upper halves of cells after .unpack::16b; zero when not given", false},
     {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
     {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
     {"--fp-contract", "on|off", "a * b + c as one rounding; on when not given", false},
@@ -135,8 +138,22 @@ static bool read_schedule(const cli_arguments *arguments, tirc_launch *launch) {
     return false;
 }
 
+/* A switch of two words: *second tells whether the second was given. */
+static bool read_switch(const cli_arguments *arguments, const char *name, const char *first,
+                        const char *other, bool *second) {
+    const char *text = cli_value(arguments, name);
+    *second = text && !strcmp(text, other);
+    if (!text || *second || !strcmp(text, first))
+        return true;
+    cli_usage("run", "`%s %s`: %s or %s is wanted", name, text, first, other);
+    return false;
+}
+
 static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
     const char *base = cli_value(arguments, "--tmem-base");
+    if (!read_switch(arguments, "--tmem-lanes", "strict", "release", &launch->tmem_lanes_release) ||
+        !read_switch(arguments, "--tmem-unpack", "zero", "keep", &launch->tmem_unpack_preserves))
+        return false;
     uint64_t sms = 0, per_sm = 0;
     if (!cli_number(arguments, "--sms", 1, 100000, &sms) ||
         !cli_number(arguments, "--ctas-per-sm", 1, 32, &per_sm))

@@ -140,8 +140,10 @@ vm_tmem_fault vm_tmem_check(const vm_tmem *t, const vm_tmem_area *area, uint64_t
 
 bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only, uint32_t *column,
                        uint32_t *lane) {
-    for (uint32_t c = area->column; c < area->column + area->columns; c++)
-        for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < 4; k++) {
+        if (area->lanes[k] == 0)
+            continue;
+        for (uint32_t c = area->column; c < area->column + area->columns; c++) {
             uint32_t have = t->written[0][c][k] & (low_only ? UINT32_MAX : t->written[1][c][k]);
             uint32_t missing = area->lanes[k] & ~have;
             if (missing == 0)
@@ -150,18 +152,27 @@ bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only
             *lane = k * 32 + (uint32_t)__builtin_ctz(missing);
             return true;
         }
+    }
     return false;
+}
+
+/* Bit per 16 lanes of which the area has some. */
+static uint32_t halves_of(const vm_tmem_area *area) {
+    uint32_t halves = 0;
+    for (unsigned k = 0; k < 4; k++)
+        halves |= ((area->lanes[k] & 0xffffu) != 0 ? 1u : 0u) << 2 * k | (area->lanes[k] >> 16 != 0 ? 1u : 0u)
+                                                                             << (2 * k + 1);
+    return halves;
 }
 
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
     writer.clock = ++*t->clock;
     t->last_write = writer.clock;
-    uint32_t halves = 0; /* bit per 16 lanes */
-    for (unsigned k = 0; k < 4; k++)
-        halves |= ((area->lanes[k] & 0xffffu) != 0 ? 1u : 0u) << 2 * k | (area->lanes[k] >> 16 != 0 ? 1u : 0u)
-                                                                             << (2 * k + 1);
+    uint32_t halves = halves_of(area);
     for (uint32_t c = area->column; c < area->column + area->columns; c++) {
         for (unsigned k = 0; k < 4; k++) {
+            if (area->lanes[k] == 0)
+                continue;
             t->written[0][c][k] |= area->lanes[k];
             if (low_only)
                 t->written[1][c][k] &= ~area->lanes[k];
@@ -178,12 +189,10 @@ const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_are
     if (t->last_write <= after)
         return NULL;
     const vm_tmem_writer *last = NULL;
-    for (uint32_t c = area->column; c < area->column + area->columns; c++)
-        for (unsigned half = 0; half < VM_TMEM_LANES / 16; half++) {
-            const vm_tmem_writer *w = &t->writers[c][half];
-            if (w->clock > after && w->agent != agent &&
-                (area->lanes[half / 2] >> half % 2 * 16 & 0xffff) != 0 &&
-                (last == NULL || w->clock > last->clock))
+    for (uint32_t rest = halves_of(area); rest; rest &= rest - 1)
+        for (uint32_t c = area->column; c < area->column + area->columns; c++) {
+            const vm_tmem_writer *w = &t->writers[c][__builtin_ctz(rest)];
+            if (w->clock > after && w->agent != agent && (last == NULL || w->clock > last->clock))
                 last = w;
         }
     return last;

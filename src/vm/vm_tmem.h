@@ -124,8 +124,10 @@ uint32_t vm_tmem_free_columns(const vm_tmem *t);
 /* ---- areas ---- */
 static inline vm_tmem_area vm_tmem_rows(uint32_t column, uint32_t columns, uint32_t lane, uint32_t lanes) {
     vm_tmem_area area = {column, columns, {0, 0, 0, 0}};
-    for (uint32_t l = lane; l < lane + lanes && l < VM_TMEM_LANES; l++)
-        area.lanes[l / 32] |= 1u << l % 32;
+    for (uint32_t k = lane / 32; k < 4 && k * 32 < lane + lanes; k++) {
+        uint32_t from = lane > k * 32 ? lane - k * 32 : 0, to = lane + lanes - k * 32;
+        area.lanes[k] = (to >= 32 ? UINT32_MAX : (1u << to) - 1) & (UINT32_MAX << from);
+    }
     return area;
 }
 bool vm_tmem_overlap(const vm_tmem_area *a, const vm_tmem_area *b);

@@ -174,8 +174,9 @@ static void fill(const vm_warp *warp, const vm_tmem_pending_load *load, uint32_t
     row[l] = value[l];
 }
 
-/* Tags of the rows of the running frame; grows with the warp's rows. */
-static vm_tmem_tag *tag_of(vm_warp *warp, uint32_t ref) {
+/* Tags of the rows of the running frame, by VM_TAG of a reference; grow with the warp's rows. */
+#define VM_TAG(ref) ((ref) / VM_ROW_BYTES)
+static vm_tmem_tag *tags_of(vm_warp *warp) {
     vm_tmem_warp *w = vm_tmem_warp_of(warp);
     if (w->tag_capacity < warp->row_capacity) {
         vm_tmem_tag *tags = BASE_NEW_ARRAY(warp->cta->arena, vm_tmem_tag, warp->row_capacity);
@@ -184,7 +185,14 @@ static vm_tmem_tag *tag_of(vm_warp *warp, uint32_t ref) {
         w->tags = tags;
         w->tag_capacity = warp->row_capacity;
     }
-    return &w->tags[((size_t)((uint8_t *)vm_operand(warp, ref) - warp->rows)) / VM_ROW_BYTES];
+    return w->tags + warp->splits[warp->current].frame->row;
+}
+
+/* A kind of work that the run has: other schedules are worth trying. */
+static void note_class(const vm_warp *warp, vm_async_class class) {
+    vm_grid *run = warp->cta->run;
+    if (!(run->async_classes >> class & 1))
+        run->async_classes |= 1u << class;
 }
 
 vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
@@ -203,8 +211,10 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     uint32_t count = vm_tmem_registers(&load.form);
     load.unseen = (uint8_t)count;
     load.fetched = load.skipped || !is_late(warp, VM_ASYNC_TMEM_LOAD, load.serial);
+    note_class(warp, VM_ASYNC_TMEM_LOAD);
+    vm_tmem_tag *tags = tags_of(warp);
     for (uint32_t r = 0; r < count; r++) {
-        *tag_of(warp, list[1 + r]) =
+        tags[VM_TAG(list[1 + r])] =
             (vm_tmem_tag){.load = load.serial, .reg = names[r], .index = (uint8_t)r, .there = load.fetched};
         if (load.fetched)
             fill(warp, &load, r, vm_operand(warp, list[1 + r]));
@@ -249,14 +259,14 @@ vm_action vm_external_TMEM_NEED(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = warp->cta->run->program->extras.items + op->x;
     const uint32_t *words = warp->cta->run->program->extras.items + op->imm;
     uint32_t pc = warp->splits[warp->current].pc, count = *list++, predicate = 0;
-    vm_tmem_tag moved = {0};
+    vm_tmem_tag moved = {0}, *tags = tags_of(warp);
     for (uint32_t i = 0; i < count; i++) {
         vm_tmem_need need = (vm_tmem_need)words[2 * i + 1];
         if (need == VM_TMEM_NEED_SELECT) {
             predicate = *(const uint32_t *)vm_operand(warp, list[i]);
             continue;
         }
-        vm_tmem_tag *tag = tag_of(warp, list[i]);
+        vm_tmem_tag *tag = &tags[VM_TAG(list[i])];
         if (need == VM_TMEM_NEED_TARGET) {
             *tag = moved;
             tag->reg = words[2 * i];
@@ -331,6 +341,7 @@ vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) 
     w->store_count++;
     uint32_t count = vm_tmem_registers(&store->form);
     store->done = !is_late(warp, VM_ASYNC_TMEM_STORE, ++w->serial);
+    note_class(warp, VM_ASYNC_TMEM_STORE);
     if (!store->done && store->row_capacity < count) {
         store->rows = BASE_NEW_ARRAY(warp->cta->arena, uint32_t, (size_t)count * VM_LANES);
         store->row_capacity = count;

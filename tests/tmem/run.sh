@@ -88,5 +88,37 @@ broken "one lane allocates" 's/setp.ne.u32 %others, %warp, 0/setp.ne.u32 %others
     'executed by lanes 0x00000001 of a warp of 0xffffffff; the others cannot come' T0752
 broken "alloc after relinquish" \
     '/tcgen05.alloc/{h;d};/relinquish/{G}' 1 'alloc after the CTA gave up its permit to allocate' T0746 'relinquished here'
+# switches
+sed -e 's/add.u32 %lanes, %lanes, %base/mov.u32 %lanes, %base/' examples/tensor_memory.ptx >"$work/k.ptx"
+"$tirc" run "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 \
+    --out "B=$work/b.npy" --tmem-lanes release >"$work/log" 2>&1 &&
+    numbers f4 "$work/b.npy" | cmp - "$work/fragments" >>"$work/log" 2>&1
+result $? "--tmem-lanes release"
+for base in 64 480 random:5; do
+    "$tirc" run examples/tensor_memory.ptx --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 \
+        --out "B=$work/b.npy" --tmem-base $base >"$work/log" 2>&1 &&
+        numbers f4 "$work/b.npy" | cmp - "$work/fragments" >>"$work/log" 2>&1
+    result $? "--tmem-base $base"
+done
+sed -e '/add.u32 %lanes, %lanes, %base;/d' examples/tensor_memory.ptx >"$work/k.ptx"
+"$tirc" run "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 >"$work/log" 2>&1 &&
+    ! "$tirc" run "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 \
+        --tmem-base 32 >"$work/log" 2>&1 && grep -q T0740 "$work/log"
+result $? "--tmem-base shows a kernel that assumes column 0"
+"$tirc" run examples/tensor_memory_packed.ptx --grid 3 --block 64 --arg A=arange@int32:768 --arg B=zeros@int32:384 \
+    --tmem-unpack keep --schedule all --sms 1 --ctas-per-sm 3 >"$work/log" 2>&1
+result $? "--tmem-unpack keep, every schedule, three CTAs on an SM"
+! "$tirc" run examples/tensor_memory.ptx --tmem-lanes loose >"$work/log" 2>&1 && grep -q 'strict or release is wanted' "$work/log"
+result $? "--tmem-lanes with another word"
+# contention: one CTA holds the permit and waits for one that wants it
+sed -e '/relinquish/d' -e 's/256/512/' examples/tensor_memory_packed.ptx >"$work/k.ptx"
+"$tirc" run "$work/k.ptx" --grid 3 --block 64 --arg A=arange@int32:768 --arg B=zeros@int32:384 --sms 1 --ctas-per-sm 3 >"$work/log" 2>&1
+result $? "all columns, no relinquish: one after the other"
+sed -e '/relinquish/d' -e '/tcgen05.dealloc/d' examples/tensor_memory_packed.ptx >"$work/k.ptx"
+"$tirc" run "$work/k.ptx" --grid 3 --block 64 --arg A=arange@int32:768 --arg B=zeros@int32:384 --sms 1 --ctas-per-sm 1 >"$work/log" 2>&1
+[ $? -eq 1 ] && grep -q 'deadlock' "$work/log" &&
+    grep -q 'waits at tcgen05.alloc for 256 columns: 0 are free; columns 0 to 255 belong to CTA (0,0,0).*ended without dealloc' \
+        "$work/log" && grep -q 'T0745' "$work/log"
+result $? "leaks that a later CTA hangs on"
 echo "1..$number"
 exit $bad
