@@ -4,6 +4,7 @@ bench:
 	@TIRC_SETUP_BENCH=1 tools/setup
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(BUILD)/bench
 	@$(BUILD)/bench $(BUILD)/tirc "$$(tools/find-nvcc || true)"
+	@$(MAKE) --no-print-directory -s bench-layout
 $(BUILD)/bench: bench/bench.c bench/opencl.c bench/plain.c bench/bench.h $(BUILD)/libtirc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -ffp-contract=fast -c bench/plain.c -o $(BUILD)/plain.o

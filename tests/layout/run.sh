@@ -156,7 +156,20 @@ part 3 'gave up after 1048576 elements' layout 'S[(1048576,1048576):(0,0)]' --in
 # the addresses that kernels really use
 ${CC:-gcc} -std=c11 -O1 -Iinclude $(case ${TIRC_BUILD:-} in *asan*) echo -fsanitize=address,undefined ;; esac) \
     -o "$work/addresses" tests/layout/vm_addresses.c "${TIRC_BUILD:-build/test}/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 &&
-    "$work/addresses" >"$work/log" 2>&1
-say $? "100,000 addresses of random layouts on the machine"
+    mkdir "$work/ptx" && "$work/addresses" "$work/ptx" >"$work/log" 2>&1
+say $? "addresses of random layouts on the machine: $(tail -n 1 "$work/log")"
+# and the assembler takes the code of a sample of them: 240 layouts, or all 1,200
+if nvcc=$(tools/find-nvcc); then
+    last=3
+    [ -z "${TIRC_CHECK_ALL:-}" ] || last=19
+    for n in $(seq 0 $last); do
+        arch=$([ $((n % 2)) = 1 ] && echo sm_100a || echo sm_90a)
+        "${nvcc%nvcc}ptxas" -arch=$arch -o "$work/cubin" "$work/ptx/layouts$n.ptx" >"$work/log" 2>&1 && [ ! -s "$work/log" ]
+        say $? "ptxas takes 60 kernels with random layouts for $arch"
+    done
+elif [ -n "${REQUIRE_NVCC:-}" ]; then
+    echo "no nvcc" >"$work/log"
+    say 1 "ptxas takes kernels with random layouts"
+fi
 echo "1..$number"
 exit $bad

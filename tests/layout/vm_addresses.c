@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Emitted address arithmetic, executed: kernels store their thread's number through a view with a random
- * layout, swizzled or not, over any shape; the place of every number in memory must be the one that the
- * layout library gives. At least 100,000 coordinates. */
+ * layout, swizzled or not, over any shape, or with the layout of a swizzled operand tile (atoms over rows,
+ * panels and leading dimensions); the place of every number in memory must be the one that the layout library
+ * gives. At least 100,000 coordinates. With a folder as argument, the PTX of each module is left there. */
 #include "tirc.h"
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,26 @@ static void random_job(job *j) {
     j->shape[j->rank++] = rest;
 }
 
+/* What alloc_tcgen05_mma_AB gives 32-bit elements: Z(2,B,3) over panels of whole atoms, perhaps at an origin
+ * that is a whole period, as in a pool. */
+static void operand_job(job *j) {
+    int64_t mode = 1 + below(3), width = 4 << mode, panels = 1 + below(4), rows = 8 * (1 + below(3)),
+            lead = 1 + below(3);
+    while (lead * rows * panels * width > MOST)
+        lead > 1 ? lead-- : panels > 1 ? panels-- : (rows -= 8);
+    int n = snprintf(j->layout, sizeof j->layout,
+                     "Z(2,%" PRId64 ",3)*S[(%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "):(%" PRId64
+                     ",%" PRId64 ",%" PRId64 ",1)]",
+                     mode, lead, rows, panels, width, rows * panels * width, width, rows * width);
+    if (below(2))
+        snprintf(j->layout + n, sizeof j->layout - (size_t)n, "+%" PRId64, (INT64_C(32) << mode) * below(8));
+    j->rank = 3;
+    j->shape[0] = lead;
+    j->shape[1] = rows;
+    j->shape[2] = panels * width;
+    j->size = lead * rows * panels * width;
+}
+
 /* Thread t is element t in row-major order. */
 static size_t write_kernel(const job *j, int number, char *text, size_t room) {
     size_t at = 0;
@@ -137,22 +159,37 @@ static int64_t check(tirc_session *session, tirc_module *module, const job *j, i
     return j->size;
 }
 
-int main(void) {
+static bool leave_ptx(tirc_session *session, tirc_module *module, const char *folder, int number) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/layouts%d.ptx", folder, number);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return false;
+    tirc_emit_options options = {.size = sizeof options, .target = number % 2 ? "sm_100a" : "sm_90a"};
+    bool ok = tirc_emit(module, TIRC_EMIT_PTX, &options, tirc_sink_file, file) == TIRC_OK;
+    if (!ok)
+        complain(session);
+    return fclose(file) == 0 && ok;
+}
+
+int main(int count, char **words) {
     static job jobs[KERNELS];
     static char text[KERNELS * 1024];
-    int64_t checked = 0;
-    int swizzled = 0;
+    int64_t checked = 0, swizzled_coordinates = 0;
+    int swizzled = 0, operands = 0;
     for (int m = 0; m < MODULES; m++) {
         tirc_session *session = tirc_session_create(NULL);
         size_t size = (size_t)snprintf(text, sizeof text, "tir 1\n\n");
         for (int k = 0; k < KERNELS; k++) {
             tirc_layout *layout;
+            bool operand = k % 4 == 3;
             do
-                random_job(&jobs[k]);
+                operand ? operand_job(&jobs[k]) : random_job(&jobs[k]);
             while (tirc_layout_read(session, jobs[k].layout, jobs[k].rank, jobs[k].shape, &layout) !=
                        TIRC_OK ||
                    tirc_layout_injective(layout, NULL, NULL, NULL) != TIRC_YES);
             swizzled += jobs[k].layout[0] == 'Z';
+            operands += operand;
             size += write_kernel(&jobs[k], k, text + size, sizeof text - size);
         }
         tirc_source source = {.size = sizeof source,
@@ -170,10 +207,16 @@ int main(void) {
             if (right < 0)
                 return 1;
             checked += right;
+            swizzled_coordinates += jobs[k].layout[0] == 'Z' ? right : 0;
         }
+        if (count > 1 && !leave_ptx(session, module, words[1], m))
+            return 1;
         tirc_session_destroy(session);
     }
-    fprintf(stderr, "%" PRId64 " coordinates, %d of %d layouts swizzled\n", checked, swizzled,
-            KERNELS * MODULES);
-    return checked < 100000;
+    fprintf(stderr,
+            "%" PRId64 " coordinates of %d layouts, %" PRId64
+            " of them in the %d that are swizzled, of which %d are "
+            "operand tiles\n",
+            checked, KERNELS * MODULES, swizzled_coordinates, swizzled, operands);
+    return checked < 100000 || swizzled_coordinates < 100000;
 }

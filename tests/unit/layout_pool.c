@@ -58,7 +58,7 @@ static void q10_highest_address(void **state) {
 
 /* B01: 20 bytes, then a block aligned to 128: the total holds the block at its place. B02: a tile under the
  * 128-byte swizzle starts on its period whatever was asked. */
-static void aligned(void **state) {
+static void cases_B01_B02(void **state) {
     layout_pool pool = {0};
     assert_int_equal(place(*state, &pool, "S[5:1]", 32, 0), 0);
     assert_int_equal(place(*state, &pool, "S[300:1]", 8, 128), 128);
@@ -75,7 +75,7 @@ static void aligned(void **state) {
 }
 
 /* B11: a slot on top of a tile that is still alive. */
-static void overlaps(void **state) {
+static void case_B11(void **state) {
     layout_pool pool = {0};
     size_t first = 0, second = 0;
     layout_error error = {NULL};
@@ -214,8 +214,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(q9_footprint_not_product),
         UNIT_WITH_ARENA(q10_highest_address),
-        UNIT_WITH_ARENA(aligned),
-        UNIT_WITH_ARENA(overlaps),
+        UNIT_WITH_ARENA(cases_B01_B02),
+        UNIT_WITH_ARENA(case_B11),
         UNIT_WITH_ARENA(sizes),
         UNIT_WITH_ARENA(refused),
         UNIT_WITH_ARENA(random_pools),
