@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Output: CUDA, PTX, both forms of the IR, and the launch plan; and code for the machine. */
+ * Output: CUDA, PTX and both forms of the IR; and code for the machine. The plan is api_plan.c's. */
 #include "api/api_private.h"
 #include "cuda/cuda.h"
 #include <inttypes.h>
@@ -48,182 +48,6 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip) 
     return code;
 }
 
-/* ---- the plan ---- */
-static void dimension_words(const ir_expr *const *dims, base_builder *out) {
-    for (int i = 0; i < 3; ++i) {
-        base_builder_string(out, i ? ", " : "(");
-        ir_expr_print(dims[i], out);
-    }
-    base_builder_char(out, ')');
-}
-
-static void parameter_words(const ir_function *function, base_builder *out) {
-    for (size_t i = 0; i < function->parameters.count; ++i) {
-        const ir_parameter *parameter = &function->parameters.items[i];
-        base_builder_format(out, "  parameter %zu  %-12s ", i, parameter->name);
-        if (!parameter->tensor) {
-            ir_type_print(parameter->var->type, out);
-            base_builder_char(out, '\n');
-            continue;
-        }
-        const ir_tensor_type *type = &parameter->tensor->type;
-        base_builder_format(out, "%s (", num_dtype_name(type->dtype));
-        for (uint32_t d = 0; d < type->rank; ++d) {
-            if (d)
-                base_builder_string(out, ", ");
-            ir_expr_print(type->shape[d], out);
-        }
-        base_builder_format(out, ") align %u", type->align);
-        if (type->layout) {
-            base_builder_string(out, " layout ");
-            layout_print(type->layout, out);
-        }
-        for (uint32_t d = 0; type->strides && d < type->rank; ++d) {
-            base_builder_string(out, d ? ", " : " strides (");
-            ir_expr_print(type->strides[d], out);
-        }
-        if (type->strides)
-            base_builder_char(out, ')');
-        if (type->origin) {
-            base_builder_string(out, " origin ");
-            ir_expr_print(type->origin, out);
-        }
-        base_builder_char(out, '\n');
-    }
-}
-
-static void plan_text(const lower_plan *plan, base_builder *out) {
-    const ir_launch *launch = &plan->function->launch;
-    base_builder_format(out, "kernel %s\n", plan->kernel_name);
-    if (launch->present) {
-        base_builder_string(out, "  grid   ");
-        dimension_words(launch->grid, out);
-        base_builder_string(out, "\n  block  ");
-        dimension_words(launch->block, out);
-        base_builder_char(out, '\n');
-        if (launch->cluster[0]) {
-            base_builder_string(out, "  cluster ");
-            dimension_words(launch->cluster, out);
-            base_builder_char(out, '\n');
-        }
-    } else {
-        base_builder_string(out, "  no device entry: --grid and --block say how to launch it\n");
-    }
-    parameter_words(plan->function, out);
-    base_builder_format(out, "  shared memory  static %" PRIu64 " bytes, dynamic %" PRIu64 " bytes\n",
-                        plan->static_smem_bytes, plan->dynamic_smem_bytes);
-    for (size_t i = 0; i < plan->shared.count; ++i) {
-        const lower_shared *shared = &plan->shared.items[i];
-        base_builder_format(out, "    %-7s offset %6" PRIu64 "  %8" PRIu64 " bytes  align %4" PRIu64 "  %s\n",
-                            shared->dynamic ? "dynamic" : "static", shared->offset, shared->bytes,
-                            shared->align, shared->name);
-    }
-    for (size_t i = 0; i < plan->locals.count; ++i)
-        base_builder_format(out, "  local %-12s %s: %s\n", plan->locals.items[i].name,
-                            plan->locals.items[i].in_registers ? "registers" : ".local memory",
-                            plan->locals.items[i].reason);
-}
-
-static void json_string(base_builder *out, const char *text) {
-    base_builder_char(out, '"');
-    base_builder_json(out, text, strlen(text));
-    base_builder_char(out, '"');
-}
-
-/* An integer where it is constant, else the expression as a string. */
-static void json_expression(base_arena *arena, const ir_expr *e, base_builder *out) {
-    int64_t value;
-    if (ir_is_int(e, &value)) {
-        base_builder_format(out, "%" PRId64, value);
-        return;
-    }
-    base_builder text;
-    base_builder_start(&text, arena);
-    ir_expr_print(e, &text);
-    json_string(out, text.data);
-}
-
-static void json_dimensions(base_arena *arena, const char *key, const ir_expr *const *dims,
-                            base_builder *out) {
-    base_builder_format(out, ",\"%s\":[", key);
-    for (int i = 0; i < 3; ++i) {
-        if (i)
-            base_builder_char(out, ',');
-        json_expression(arena, dims[i], out);
-    }
-    base_builder_char(out, ']');
-}
-
-static void json_parameters(base_arena *arena, const ir_function *function, base_builder *out) {
-    base_builder_string(out, ",\"parameters\":[");
-    for (size_t i = 0; i < function->parameters.count; ++i) {
-        const ir_parameter *parameter = &function->parameters.items[i];
-        base_builder_string(out, i ? ",{\"name\":" : "{\"name\":");
-        json_string(out, parameter->name);
-        if (parameter->tensor) {
-            const ir_tensor_type *type = &parameter->tensor->type;
-            base_builder_format(out, ",\"dtype\":\"%s\",\"align\":%u,\"shape\":[",
-                                num_dtype_name(type->dtype), type->align);
-            for (uint32_t d = 0; d < type->rank; ++d) {
-                if (d)
-                    base_builder_char(out, ',');
-                json_expression(arena, type->shape[d], out);
-            }
-            base_builder_char(out, ']');
-            for (uint32_t d = 0; type->strides && d < type->rank; ++d) {
-                base_builder_string(out, d ? "," : ",\"strides\":[");
-                json_expression(arena, type->strides[d], out);
-            }
-            if (type->strides)
-                base_builder_char(out, ']');
-            if (type->origin) {
-                base_builder_string(out, ",\"origin\":");
-                json_expression(arena, type->origin, out);
-            }
-        } else {
-            base_builder_string(out, ",\"dtype\":\"");
-            ir_type_print(parameter->var->type, out);
-            base_builder_char(out, '"');
-        }
-        base_builder_char(out, '}');
-    }
-    base_builder_char(out, ']');
-}
-
-static void plan_json(base_arena *arena, const lower_plan *plan, base_builder *out) {
-    const ir_launch *launch = &plan->function->launch;
-    base_builder_string(out, "{\"kernel\":");
-    json_string(out, plan->kernel_name);
-    if (launch->present) {
-        json_dimensions(arena, "grid", launch->grid, out);
-        json_dimensions(arena, "block", launch->block, out);
-        if (launch->cluster[0])
-            json_dimensions(arena, "cluster", launch->cluster, out);
-    }
-    json_parameters(arena, plan->function, out);
-    base_builder_format(out,
-                        ",\"static_smem_bytes\":%" PRIu64 ",\"dynamic_smem_bytes\":%" PRIu64 ",\"shared\":[",
-                        plan->static_smem_bytes, plan->dynamic_smem_bytes);
-    for (size_t i = 0; i < plan->shared.count; ++i) {
-        const lower_shared *shared = &plan->shared.items[i];
-        base_builder_string(out, i ? ",{\"name\":" : "{\"name\":");
-        json_string(out, shared->name);
-        base_builder_format(
-            out, ",\"dynamic\":%s,\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"align\":%" PRIu64 "}",
-            shared->dynamic ? "true" : "false", shared->offset, shared->bytes, shared->align);
-    }
-    base_builder_string(out, "],\"locals\":[");
-    for (size_t i = 0; i < plan->locals.count; ++i) {
-        base_builder_string(out, i ? ",{\"name\":" : "{\"name\":");
-        json_string(out, plan->locals.items[i].name);
-        base_builder_format(
-            out, ",\"in_registers\":%s,\"reason\":", plan->locals.items[i].in_registers ? "true" : "false");
-        json_string(out, plan->locals.items[i].reason);
-        base_builder_char(out, '}');
-    }
-    base_builder_string(out, "]}\n");
-}
-
 /* ---- emit ---- */
 typedef struct emit_call {
     tirc_module *module;
@@ -256,6 +80,25 @@ static bool emit_ptx(emit_call *call, lower_result *lowered) {
     return true;
 }
 
+/* What the target would refuse at the launch is said now. */
+static bool check_plans(emit_call *call, const lower_result *lowered) {
+    const char *target = call->options->target ? call->options->target : "sm_90a";
+    const lower_device *device = lower_device_find(target);
+    bool good = true;
+    if (!device && call->format != TIRC_EMIT_CUDA && call->format != TIRC_EMIT_PTX) {
+        base_builder known;
+        base_builder_start(&known, call->module->session->arena);
+        for (size_t i = 0; lower_device_at(i); ++i)
+            base_builder_format(&known, i ? ", %s" : "%s", lower_device_at(i)->name);
+        base_report(call->module->session->diagnostics, BASE_ERROR, "T0454", BASE_NO_SPAN,
+                    "no limits are known of the target '%s'; they are of %s", target, known.data);
+        return false;
+    }
+    for (size_t i = 0; device && i < lowered->plans.count; ++i)
+        good = lower_plan_check(call->module->session->diagnostics, lowered->plans.items[i], device) && good;
+    return good;
+}
+
 static bool emit_from_ir(emit_call *call) {
     tirc_module *module = call->module;
     const tirc_emit_options *options = call->options;
@@ -278,6 +121,8 @@ static bool emit_from_ir(emit_call *call) {
     }
     if (!done)
         return false;
+    if (call->format != TIRC_EMIT_IR && call->format != TIRC_EMIT_FLAT && !check_plans(call, lowered))
+        return false;
     cuda_options cuda = {.line_directives = options->lines};
     switch (call->format) {
     case TIRC_EMIT_CUDA:
@@ -290,11 +135,11 @@ static bool emit_from_ir(emit_call *call) {
         return true;
     case TIRC_EMIT_PLAN:
         for (size_t i = 0; i < lowered->plans.count; ++i)
-            plan_text(lowered->plans.items[i], &call->out);
+            api_plan_text(module->session, lowered->plans.items[i], options->target, &call->out);
         return true;
     case TIRC_EMIT_PLAN_JSON:
         for (size_t i = 0; i < lowered->plans.count; ++i)
-            plan_json(module->session->arena, lowered->plans.items[i], &call->out);
+            api_plan_json(module->session, lowered->plans.items[i], options->target, &call->out);
         return true;
     }
     return false;

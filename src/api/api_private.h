@@ -56,6 +56,11 @@ struct tirc_report {
 tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *argument, tirc_status *status);
 /* TIRC_OK, or TIRC_INCOMPLETE when every error since the mark says "not supported yet", else TIRC_ERROR. */
 tirc_status api_status_since(const tirc_session *session, size_t first_diagnostic);
+/* The plan of one kernel for a target (NULL: sm_90a), as a table and as one JSON object. */
+void api_plan_text(const tirc_session *session, const lower_plan *plan, const char *target,
+                   base_builder *out);
+void api_plan_json(const tirc_session *session, const lower_plan *plan, const char *target,
+                   base_builder *out);
 /* Code for the machine, made on first use. NULL after errors. */
 api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
 bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);

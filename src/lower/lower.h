@@ -28,12 +28,36 @@ typedef struct lower_local {
     base_span span;
 } lower_local;
 
+/* From the first statement that touches a tensor to the last, loops counting whole; numbers order statements.
+ */
+typedef struct lower_use {
+    bool used;
+    uint32_t first, last;
+    base_span first_span, last_span;
+} lower_use;
+
 /* A tensor in shared memory: offset is within the static or the dynamic part, bytes. */
 typedef struct lower_shared {
     const char *name;
     bool dynamic;
     uint64_t offset, bytes, align;
+    uint64_t padding; /* bytes that its alignment skips */
+    const ir_tensor *tensor;
+    base_span span;
+    lower_use use; /* accesses under its own name */
 } lower_shared;
+
+/* A view into shared memory; offset is in bytes from the root's first byte. */
+typedef struct lower_part {
+    const char *name;
+    const ir_tensor *tensor, *root;
+    bool known; /* offset and bytes are constants */
+    uint64_t offset, bytes;
+    base_span span;
+    lower_use use;
+} lower_part;
+bool lower_parts_meet(const lower_part *a, const lower_part *b); /* share a byte */
+bool lower_uses_meet(const lower_use *a, const lower_use *b);    /* are in use at once */
 
 /* The launch plan of one kernel. Grid and block stay expressions when they depend on parameters. */
 typedef struct lower_plan {
@@ -42,8 +66,27 @@ typedef struct lower_plan {
     const ir_function *function;
     uint64_t static_smem_bytes, dynamic_smem_bytes; /* dynamic: max of needed and asked for */
     BASE_VECTOR(lower_shared) shared;
+    BASE_VECTOR(lower_part) parts;
     BASE_VECTOR(lower_local) locals;
 } lower_plan;
+
+/* What an architecture gives a CTA. */
+enum { LOWER_STATIC_SHARED_LIMIT = 48 * 1024 };
+typedef struct lower_device {
+    const char *name; /* without a or f */
+    unsigned number;
+    uint32_t shared_per_cta; /* static and dynamic together, after opting in */
+    uint32_t shared_per_sm, reserved_per_cta;
+    uint32_t threads_per_sm, ctas_per_sm;
+    uint32_t cluster_portable, cluster_limit; /* CTAs; 0: no clusters */
+} lower_device;
+const lower_device *lower_device_at(size_t index);         /* NULL behind the last */
+const lower_device *lower_device_find(const char *target); /* "sm_90a"; NULL: not known */
+/* Reports what the device would refuse as far as constants tell; false after errors. */
+bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device);
+/* Whether a launch has to raise the kernel's limit of dynamic shared memory first. */
+bool lower_plan_opt_in(const lower_plan *plan);
+bool lower_plan_cluster(const lower_plan *plan, int64_t *ctas); /* false: not a constant */
 
 typedef struct lower_result {
     ir_module *module; /* flat form; the input module is not changed: functions are copied first */

@@ -32,6 +32,11 @@ void lower_dead(lower_context *context);
 void lower_lazy(lower_context *context);
 void lower_launch(lower_context *context);
 
+/* ---- lower_lifetimes.c ---- */
+/* A view that lower_views resolved, offset in its elements (NULL: none). */
+void lower_note_part(lower_context *context, const ir_tensor *tensor, const ir_expr *offset);
+void lower_lifetimes(lower_context *context);
+
 /* ---- lower_tree.c ---- */
 typedef BASE_VECTOR(ir_stmt *) lower_statements;
 /* What a copy replaces: variables and tensors by id. */

@@ -4,9 +4,9 @@
  * beyond the fixed limits of the programming model. */
 #include "lower/lower_internal.h"
 
-/* CUDA C++ Programming Guide, technical specifications: static shared memory and local memory per
- * thread, the same on every architecture we target. */
-enum { STATIC_LIMIT = 48 * 1024, LOCAL_LIMIT = 512 * 1024 };
+/* CUDA C++ Programming Guide, technical specifications: local memory per thread, the same on every
+ * architecture we target; static shared memory likewise. */
+enum { LOCAL_LIMIT = 512 * 1024 };
 
 /* ---- local tensors ---- */
 typedef struct local_question {
@@ -77,21 +77,26 @@ static uint64_t align_up(uint64_t value, uint64_t align) {
 static void plan_shared(lower_context *context, const ir_stmt *s, uint64_t bytes) {
     lower_plan *plan = context->plan;
     const ir_tensor *tensor = s->as.allocate.tensor;
-    lower_shared row = {tensor->name, tensor->type.scope == IR_SCOPE_SHARED_DYN, 0, bytes,
-                        tensor->type.align};
+    lower_shared row = {.name = tensor->name,
+                        .dynamic = tensor->type.scope == IR_SCOPE_SHARED_DYN,
+                        .bytes = bytes,
+                        .align = tensor->type.align,
+                        .tensor = tensor,
+                        .span = tensor->span};
     if (row.dynamic) {
         plan->dynamic_smem_bytes = bytes;
     } else {
         row.offset = align_up(plan->static_smem_bytes, row.align);
+        row.padding = row.offset - plan->static_smem_bytes;
         plan->static_smem_bytes = row.offset + bytes;
     }
     base_vector_push(context->arena, &plan->shared, row);
-    if (row.dynamic || plan->static_smem_bytes <= STATIC_LIMIT)
+    if (row.dynamic || plan->static_smem_bytes <= LOWER_STATIC_SHARED_LIMIT)
         return;
     base_diagnostic *d =
         base_report(context->diagnostics, BASE_ERROR, "T0416", s->span,
                     "static shared memory reaches %llu bytes with '%s', over the limit of %d",
-                    (unsigned long long)plan->static_smem_bytes, tensor->name, STATIC_LIMIT);
+                    (unsigned long long)plan->static_smem_bytes, tensor->name, LOWER_STATIC_SHARED_LIMIT);
     base_help(context->diagnostics, d,
               "allocate one arena with scope \"shared.dyn\" and declare views into it");
 }
@@ -154,6 +159,7 @@ static void check_attributes(lower_context *context, const ir_launch *launch) {
 void lower_launch(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
     lower_visit_statements(context->function->body, plan_statement, context);
+    lower_lifetimes(context);
     const ir_launch *launch = &context->function->launch;
     if (!launch->present)
         return;

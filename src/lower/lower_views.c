@@ -133,6 +133,7 @@ static void declare(void *user, ir_stmt *s, lower_statements *out) {
     if (p.offset && !(ir_is_int(p.offset, &zero) && zero == 0))
         base = ir_pointer_address(context->module, base->type, base, narrow(context, p.offset), NULL);
     tensor->data = base;
+    lower_note_part(context, tensor, p.offset);
     base_vector_push(context->arena, out, s);
 }
 

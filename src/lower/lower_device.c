@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What architectures give a CTA, and whether a plan fits. Must not know any device that is really there.
+ * Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" and "Shared Memory"
+ * of the capabilities; the 1 KiB that the system keeps per CTA is taken from the SM, not from what a CTA may
+ * ask for. */
+#include "lower/lower.h"
+#include <string.h>
+
+static const lower_device devices[] = {
+    {"sm_70", 70, 96 * 1024, 96 * 1024, 0, 2048, 32, 0, 0},
+    {"sm_75", 75, 64 * 1024, 64 * 1024, 0, 1024, 16, 0, 0},
+    {"sm_80", 80, 163 * 1024, 164 * 1024, 1024, 2048, 32, 0, 0},
+    {"sm_86", 86, 99 * 1024, 100 * 1024, 1024, 1536, 16, 0, 0},
+    {"sm_87", 87, 163 * 1024, 164 * 1024, 1024, 1536, 16, 0, 0},
+    {"sm_89", 89, 99 * 1024, 100 * 1024, 1024, 1536, 24, 0, 0},
+    {"sm_90", 90, 227 * 1024, 228 * 1024, 1024, 2048, 32, 8, 16},
+    {"sm_100", 100, 227 * 1024, 228 * 1024, 1024, 2048, 32, 8, 16},
+    {"sm_103", 103, 227 * 1024, 228 * 1024, 1024, 2048, 32, 8, 16},
+    {"sm_110", 110, 227 * 1024, 228 * 1024, 1024, 1536, 24, 8, 16},
+    {"sm_120", 120, 99 * 1024, 100 * 1024, 1024, 1536, 24, 8, 8},
+    {"sm_121", 121, 99 * 1024, 100 * 1024, 1024, 1536, 24, 8, 8},
+};
+
+const lower_device *lower_device_at(size_t index) {
+    return index < sizeof devices / sizeof devices[0] ? &devices[index] : NULL;
+}
+
+/* sm_90a and sm_100f name the device of sm_90 and sm_100. */
+const lower_device *lower_device_find(const char *target) {
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+        size_t size = strlen(devices[i].name);
+        if (strncmp(target, devices[i].name, size) == 0 &&
+            (target[size] == 0 || ((target[size] == 'a' || target[size] == 'f') && target[size + 1] == 0)))
+            return &devices[i];
+    }
+    return NULL;
+}
+
+bool lower_plan_opt_in(const lower_plan *plan) {
+    return plan->dynamic_smem_bytes > 0 &&
+           plan->static_smem_bytes + plan->dynamic_smem_bytes > LOWER_STATIC_SHARED_LIMIT;
+}
+
+/* The three largest, by bytes; the first of equals first. */
+static void note_largest(base_diagnostics *diagnostics, base_diagnostic *d, const lower_plan *plan) {
+    const lower_shared *last = NULL;
+    for (int n = 0; n < 3; n++) {
+        const lower_shared *best = NULL;
+        for (size_t i = 0; i < plan->shared.count; i++) {
+            const lower_shared *s = &plan->shared.items[i];
+            bool behind = !last || s->bytes < last->bytes || (s->bytes == last->bytes && s > last);
+            if (behind && (!best || s->bytes > best->bytes))
+                best = s;
+        }
+        if (!best)
+            return;
+        base_note(diagnostics, d, best->span, "'%s' takes %llu bytes of %s shared memory", best->name,
+                  (unsigned long long)best->bytes, best->dynamic ? "dynamic" : "static");
+        last = best;
+    }
+}
+
+static void check_shared(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
+    uint64_t fixed = plan->static_smem_bytes, dynamic = plan->dynamic_smem_bytes;
+    if (fixed + dynamic <= device->shared_per_cta)
+        return;
+    base_span span = plan->function->launch.present ? plan->function->launch.span : plan->function->span;
+    base_diagnostic *d = base_report(
+        diagnostics, BASE_ERROR, "T0450", span,
+        "'%s' asks for %llu bytes of dynamic shared memory beside %llu static ones, %llu together; a "
+        "CTA of %s has at most %u",
+        plan->name, (unsigned long long)dynamic, (unsigned long long)fixed,
+        (unsigned long long)(fixed + dynamic), device->name, device->shared_per_cta);
+    note_largest(diagnostics, d, plan);
+    base_help(diagnostics, d,
+              "make tiles smaller, or let tensors that do not live at once share bytes; %llu bytes "
+              "are too many",
+              (unsigned long long)(fixed + dynamic - device->shared_per_cta));
+}
+
+static void check_grid(base_diagnostics *diagnostics, const lower_plan *plan) {
+    static const int64_t limit[3] = {0x7fffffff, 65535, 65535};
+    const ir_launch *launch = &plan->function->launch;
+    int64_t extent;
+    for (int i = 0; i < 3; i++) {
+        if (ir_is_int(launch->grid[i], &extent) && (extent < 1 || extent > limit[i]))
+            base_report(diagnostics, BASE_ERROR, "T0451", launch->span,
+                        "the grid's %c extent is %lld; possible are 1 to %lld", "xyz"[i], (long long)extent,
+                        (long long)limit[i]);
+        if (ir_is_int(launch->block[i], &extent) && (extent < 1 || extent > (i == 2 ? 64 : 1024)))
+            base_report(diagnostics, BASE_ERROR, "T0451", launch->span,
+                        "the block's %c extent is %lld; possible are 1 to %d", "xyz"[i], (long long)extent,
+                        i == 2 ? 64 : 1024);
+    }
+}
+
+bool lower_plan_cluster(const lower_plan *plan, int64_t *ctas) {
+    const ir_launch *launch = &plan->function->launch;
+    *ctas = 1;
+    for (int i = 0; i < 3 && launch->present && launch->cluster[0]; i++) {
+        int64_t extent;
+        if (!ir_is_int(launch->cluster[i], &extent) || __builtin_mul_overflow(*ctas, extent, ctas))
+            return false;
+    }
+    return true;
+}
+
+static void check_cluster(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
+    const ir_launch *launch = &plan->function->launch;
+    int64_t ctas, grid, cluster;
+    if (!launch->cluster[0])
+        return;
+    for (int i = 0; i < 3; i++) {
+        if (!ir_is_int(launch->cluster[i], &cluster))
+            continue;
+        if (cluster < 1)
+            base_report(diagnostics, BASE_ERROR, "T0452", launch->span,
+                        "the cluster's %c extent is %lld; it has to be positive", "xyz"[i],
+                        (long long)cluster);
+        else if (ir_is_int(launch->grid[i], &grid) && grid > 0 && grid % cluster)
+            base_report(diagnostics, BASE_ERROR, "T0452", launch->span,
+                        "the grid's %c extent %lld is no multiple of the cluster's %lld", "xyz"[i],
+                        (long long)grid, (long long)cluster);
+    }
+    if (!lower_plan_cluster(plan, &ctas) || ctas <= 1)
+        return;
+    if (device->cluster_limit == 0)
+        base_report(diagnostics, BASE_ERROR, "T0453", launch->span,
+                    "a cluster of %lld CTAs: clusters need sm_90 or later, and the target is %s",
+                    (long long)ctas, device->name);
+    else if (ctas > device->cluster_limit)
+        base_report(diagnostics, BASE_ERROR, "T0453", launch->span,
+                    "a cluster of %lld CTAs: %s takes %u at most%s", (long long)ctas, device->name,
+                    device->cluster_limit,
+                    device->cluster_limit > device->cluster_portable
+                        ? base_arena_format(plan->function->module->arena,
+                                            ", and more than %u only as a non-portable size",
+                                            device->cluster_portable)
+                        : "");
+}
+
+bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
+    size_t before = base_diagnostics_errors(diagnostics);
+    check_shared(diagnostics, plan, device);
+    if (plan->function->launch.present) {
+        check_grid(diagnostics, plan);
+        check_cluster(diagnostics, plan, device);
+    }
+    return base_diagnostics_errors(diagnostics) == before;
+}

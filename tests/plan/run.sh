@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The launch plan: the map of shared memory with lifetimes and shared bytes, limits of every architecture, and what a
+# target would refuse. Failure cases B01, B05 and B07.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+tirc=$PWD/${TIRC_BUILD:-build/test}/tirc
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export NO_COLOR=1
+number=0 bad=0
+say() {
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        sed 's/^/# /' log | head -n 20
+        bad=1
+    fi
+}
+# kernel FILE STATIC DYNAMIC(bytes) GRID BLOCK CLUSTER
+kernel() {
+    {
+        printf 'tir 1\n\nfunction k(out: int32[4096]):\n    launch:\n        grid = (%s)\n        block = (%s)\n' "$4" "$5"
+        [ -z "$6" ] || printf '        cluster = (%s)\n' "$6"
+        printf '    let tx: int32 = thread_idx.x\n'
+        [ "$2" = 0 ] || printf '    alloc fixed: uint8[%s] shared align=4\n' "$2"
+        [ "$3" = 0 ] || printf '    alloc arena: uint8[%s] shared.dyn\n' "$3"
+        [ "$2" = 0 ] || printf '    fixed[0] = uint8(tx)\n    out[1] = int32(fixed[0])\n'
+        [ "$3" = 0 ] || printf '    arena[0] = uint8(tx)\n    out[2] = int32(arena[0])\n'
+        printf '    out[tx] = tx\n'
+    } >"$1"
+}
+# name, status, words of the output, command
+part() {
+    local name=$1 want_status=$2 want=$3
+    shift 3
+    "$tirc" "$@" >log 2>&1
+    local status=$?
+    [ "$status" -eq "$want_status" ] && grep -q -F -e "$want" log
+    say $? "$name"
+}
+cat >map.tir <<'E2'
+tir 1
+
+function k(out: int32[4096]):
+    launch:
+        grid = (8, 1, 1)
+        block = (128, 1, 1)
+        cluster = (2, 1, 1)
+    let tx: int32 = thread_idx.x
+    alloc arena: uint8[16384] shared.dyn
+    alloc small: int32[5] shared
+    alloc big: int32[64] shared align=128
+    view A: int32[128] shared.dyn = reinterpret[int32*shared.dyn](arena.data)
+    view B: float32[128] shared.dyn = reinterpret[float32*shared.dyn](&arena[512])
+    view slot: int32[1] shared.dyn = reinterpret[int32*shared.dyn](&arena[256])
+    view C: int32[64] shared.dyn = reinterpret[int32*shared.dyn](arena.data)
+    small[0] = tx
+    big[tx % 64] = small[0]
+    for i in serial(4):
+        A[tx] = big[i]
+        slot[0] = A[tx + 1]
+    B[tx] = float32(tx)
+    C[tx % 64] = int32(B[tx])
+    out[tx] = C[0]
+E2
+"$tirc" build map.tir --emit plan >plan 2>log && cat >want <<'E3' && diff want plan >log
+kernel k_kernel
+  grid   (8, 1, 1)
+  block  (128, 1, 1)
+  cluster (2, 1, 1)
+  parameter 0  out          int32 (4096) align 64
+  shared memory  static 384 bytes, dynamic 16384 bytes; sm_90 gives a CTA 232448
+    dynamic offset      0     16384 bytes  align   64  arena  used in lines 18 to 23
+      part  offset      0       512 bytes  A  used in lines 18 to 20; reuses bytes of C; shares bytes, both in use, with slot
+      part  offset    512       512 bytes  B  used in lines 21 to 22
+      part  offset    256         4 bytes  slot  used in lines 18 to 20; shares bytes, both in use, with A
+      part  offset      0       256 bytes  C  used in lines 22 to 23; reuses bytes of A
+    static  offset      0        20 bytes  align   64  small  used in lines 16 to 17
+    static  offset    128       256 bytes  align  128  big  used in lines 17 to 20, 108 bytes of padding before it
+E3
+say $? "the map: offsets, padding, lines in use, bytes that are shared at once and bytes that are used again"
+if python=$(command -v python3); then
+    "$tirc" build map.tir --emit plan-json >json 2>log &&
+        "$python" - >log 2>&1 <<'E4'
+import json
+plan = json.load(open("json"))
+assert plan["kernel"] == "k_kernel" and plan["grid"] == [8, 1, 1] and plan["cluster"] == [2, 1, 1]
+assert plan["static_smem_bytes"] == 384 and plan["dynamic_smem_bytes"] == 16384 and plan["opt_in"] is False
+assert plan["device"]["shared_per_cta"] == 232448 and plan["device"]["shared_static"] == 49152
+assert plan["non_portable_cluster"] is False and plan["cooperative"] is False
+arena = plan["shared"][0]
+parts = {p["name"]: p for p in arena["parts"]}
+assert parts["slot"] == {"name": "slot", "offset": 256, "bytes": 4, "first_line": 18, "last_line": 20, "in_use_with": ["A"]}
+assert parts["C"]["reuses"] == ["A"] and "in_use_with" not in parts["C"]
+assert plan["shared"][2]["padding"] == 108
+E4
+    say $? "the same as JSON"
+fi
+# B01: 20 bytes, then a block aligned to 128: the block lies at 128 and counts whole
+printf 'tir 1\n\nfunction k(out: int32[64]):\n    launch:\n        grid = (1, 1, 1)\n        block = (32, 1, 1)\n    let tx: int32 = thread_idx.x\n    alloc a: uint8[20] shared align=4\n    alloc b: uint8[300] shared align=128\n    a[tx %% 20] = uint8(tx)\n    b[tx] = a[0]\n    out[tx] = int32(b[0])\n' >b01.tir
+part "B01: the total of 20 bytes and 300 aligned to 128" 0 'static 428 bytes, dynamic 0 bytes' build b01.tir --emit plan
+# B05: exactly 48 KiB dynamic beside 4 static bytes: opted in, accepted
+kernel b05.tir 4 49152 "1, 1, 1" "32, 1, 1" ""
+part "B05: 48 KiB of dynamic and 4 bytes of static memory opt in" 0 'static 4 bytes, dynamic 49152 bytes; sm_90 gives a CTA 232448, and the launch opts in' build b05.tir --emit plan
+kernel fits.tir 0 49152 "1, 1, 1" "32, 1, 1" ""
+part "48 KiB of dynamic memory alone need no opt-in" 0 '"opt_in":false' build fits.tir --emit plan-json
+# B07: 8 KiB static and 222 KiB dynamic on 227 KiB
+kernel b07.tir 8192 227328 "1, 1, 1" "32, 1, 1" ""
+part "B07: request, static part, sum and limit" 1 "asks for 227328 bytes of dynamic shared memory beside 8192 static ones, 235520 together; a CTA of sm_90 has at most 232448 [T0450]" build b07.tir --emit plan
+part "B07: the largest allocations are named" 1 "'arena' takes 227328 bytes of dynamic shared memory" build b07.tir --emit cuda
+kernel edge.tir 8192 224256 "1, 1, 1" "32, 1, 1" ""
+part "the whole 227 KiB are given" 0 'dynamic 224256 bytes' build edge.tir --emit plan
+# limits of every architecture: the last byte fits, one more does not
+for row in sm_80:166912 sm_86:101376 sm_89:101376 sm_90a:232448 sm_100a:232448 sm_103a:232448 sm_120:101376; do
+    target=${row%:*} most=${row#*:}
+    kernel most.tir 0 "$most" "1, 1, 1" "32, 1, 1" ""
+    kernel over.tir 0 $((most + 1)) "1, 1, 1" "32, 1, 1" ""
+    "$tirc" build most.tir --emit plan -arch "$target" >log 2>&1 && ! "$tirc" build over.tir --emit plan -arch "$target" >log 2>&1 &&
+        grep -q "has at most $most \[T0450\]" log
+    say $? "$target gives a CTA $most bytes"
+done
+# grids, blocks, clusters
+kernel g.tir 0 0 "1, 65536, 1" "32, 1, 1" ""
+part "a grid too long in y" 1 "the grid's y extent is 65536; possible are 1 to 65535 [T0451]" build g.tir --emit ptx
+kernel g.tir 0 0 "0, 1, 1" "32, 1, 1" ""
+part "an empty grid" 1 "x of the grid is 0; expected a positive number [T0334]" build g.tir --emit plan
+kernel g.tir 0 0 "1, 1, 1" "1, 1, 65" ""
+part "a block too deep" 1 "the block's z extent is 65; possible are 1 to 64 [T0451]" build g.tir --emit plan
+kernel g.tir 0 0 "7, 1, 1" "32, 1, 1" "2, 1, 1"
+part "a cluster that does not divide" 1 "the grid's x extent 7 is no multiple of the cluster's 2 [T0452]" build g.tir --emit plan
+kernel g.tir 0 0 "32, 1, 1" "32, 1, 1" "16, 1, 1"
+part "a non-portable cluster" 0 'cluster (16, 1, 1)  a non-portable size: the launch allows it' build g.tir --emit plan
+part "its flag" 0 '"non_portable_cluster":true' build g.tir --emit plan-json
+part "not on a device with 8 at most" 1 'a cluster of 16 CTAs: sm_120 takes 8 at most [T0453]' build g.tir --emit plan -arch sm_120
+part "clusters before sm_90" 1 'clusters need sm_90 or later, and the target is sm_80 [T0453]' build g.tir --emit plan -arch sm_80
+kernel g.tir 0 0 "32, 1, 1" "32, 1, 1" "32, 1, 1"
+part "a cluster too large" 1 'a cluster of 32 CTAs: sm_90 takes 16 at most, and more than 8 only as a non-portable size' build g.tir --emit plan
+part "a target without known limits" 1 "no limits are known of the target 'sm_99'; they are of sm_70, sm_75, sm_80" build map.tir --emit plan -arch sm_99
+for code in T0450 T0451 T0452 T0453 T0454; do
+    part "explain $code" 0 "right:" explain $code
+done
+echo "1..$number"
+exit $bad
