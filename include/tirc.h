@@ -213,6 +213,8 @@ typedef struct tirc_local {
 } tirc_local;
 TIRC_API void tirc_report_statistics(const tirc_report *report, tirc_statistics *statistics);
 TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *local);
+/* The map of shared memory of a script's kernel, a line for each tensor and view; nothing when it has none. */
+TIRC_API tirc_status tirc_report_memory(const tirc_report *report, tirc_sink sink, void *user);
 /* Virtual and allocated register counts of a kernel, without running it. */
 TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
 

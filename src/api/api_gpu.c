@@ -179,6 +179,8 @@ void api_gpu_run(api_run *run) {
         if (run_on(&g, &ptx, &numbers)) {
             api_unpack_storage(run);
             run->report = BASE_NEW(arena, tirc_report);
+            run->report->session = run->module->session;
+            run->report->plan = run->plan;
             run->report->statistics = numbers;
             run->report->statistics.gpu =
                 base_arena_string(arena, gpu_describe(g.device)->name, strlen(gpu_describe(g.device)->name));

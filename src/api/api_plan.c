@@ -92,6 +92,24 @@ static void part_words(const tirc_session *session, const lower_plan *plan, size
     base_builder_char(out, '\n');
 }
 
+static void shared_row(const tirc_session *session, const lower_plan *plan, size_t index, base_builder *out) {
+    const lower_shared *shared = &plan->shared.items[index];
+    base_builder_format(out, "    %-7s offset %6" PRIu64 "  %8" PRIu64 " bytes  align %4" PRIu64 "  %s",
+                        shared->dynamic ? "dynamic" : "static", shared->offset, shared->bytes, shared->align,
+                        shared->name);
+    bool parts = false;
+    for (size_t k = 0; k < plan->parts.count; ++k)
+        parts = parts || plan->parts.items[k].root == shared->tensor;
+    if (shared->use.used || !parts)
+        use_words(session, &shared->use, out);
+    if (shared->padding)
+        base_builder_format(out, ", %" PRIu64 " bytes of padding before it", shared->padding);
+    base_builder_char(out, '\n');
+    for (size_t k = 0; k < plan->parts.count; ++k)
+        if (plan->parts.items[k].root == shared->tensor)
+            part_words(session, plan, k, shared->offset, out);
+}
+
 static void shared_words(const tirc_session *session, const lower_plan *plan, const lower_device *device,
                          base_builder *out) {
     base_builder_format(out, "  shared memory  static %" PRIu64 " bytes, dynamic %" PRIu64 " bytes",
@@ -100,23 +118,8 @@ static void shared_words(const tirc_session *session, const lower_plan *plan, co
         base_builder_format(out, "; %s gives a CTA %u%s", device->name, device->shared_per_cta,
                             lower_plan_opt_in(plan) ? ", and the launch opts in" : "");
     base_builder_char(out, '\n');
-    for (size_t i = 0; i < plan->shared.count; ++i) {
-        const lower_shared *shared = &plan->shared.items[i];
-        base_builder_format(out, "    %-7s offset %6" PRIu64 "  %8" PRIu64 " bytes  align %4" PRIu64 "  %s",
-                            shared->dynamic ? "dynamic" : "static", shared->offset, shared->bytes,
-                            shared->align, shared->name);
-        bool parts = false;
-        for (size_t k = 0; k < plan->parts.count; ++k)
-            parts = parts || plan->parts.items[k].root == shared->tensor;
-        if (shared->use.used || !parts)
-            use_words(session, &shared->use, out);
-        if (shared->padding)
-            base_builder_format(out, ", %" PRIu64 " bytes of padding before it", shared->padding);
-        base_builder_char(out, '\n');
-        for (size_t k = 0; k < plan->parts.count; ++k)
-            if (plan->parts.items[k].root == shared->tensor)
-                part_words(session, plan, k, shared->offset, out);
-    }
+    for (size_t i = 0; i < plan->shared.count; ++i)
+        shared_row(session, plan, i, out);
 }
 
 static void attribute_words(const ir_launch *launch, base_builder *out) {
@@ -336,4 +339,29 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
         base_builder_char(out, '}');
     }
     base_builder_string(out, "]}\n");
+}
+
+typedef struct memory_call {
+    const tirc_report *report;
+    base_builder out;
+    tirc_status status;
+} memory_call;
+
+static void memory_body(void *argument) {
+    memory_call *call = argument;
+    const lower_plan *plan = call->report->plan;
+    base_builder_start(&call->out, call->report->session->arena);
+    for (size_t i = 0; plan && i < plan->shared.count; ++i)
+        shared_row(call->report->session, plan, i, &call->out);
+    call->status = TIRC_OK;
+}
+
+tirc_status tirc_report_memory(const tirc_report *report, tirc_sink sink, void *user) {
+    if (!report || !sink)
+        return TIRC_USAGE;
+    memory_call call = {.report = report};
+    tirc_status status = api_protect(report->session->heap, memory_body, &call, &call.status);
+    if (status == TIRC_OK && call.out.size && !sink(user, call.out.data, call.out.size))
+        return TIRC_ERROR;
+    return status;
 }

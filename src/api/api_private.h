@@ -48,6 +48,7 @@ struct tirc_module {
 };
 
 struct tirc_report {
+    tirc_session *session;
     tirc_statistics statistics;
     const lower_plan *plan;
 };

@@ -58,6 +58,7 @@ static void kernel_statistics(const api_run *run, tirc_statistics *statistics) {
 static void fill_report(api_run *run) {
     tirc_report *report = BASE_NEW(run->module->session->arena, tirc_report);
     const vm_result *result = run->result;
+    report->session = run->module->session;
     report->plan = run->plan;
     report->statistics = (tirc_statistics){.ctas = result->ctas,
                                            .warp_instructions = result->warp_instructions,
@@ -207,6 +208,7 @@ static void inspect_body(void *argument) {
     if (run->code->lowered)
         run->plan = run->code->lowered->plans.items[run->kernel];
     run->report = BASE_NEW(run->module->session->arena, tirc_report);
+    run->report->session = run->module->session;
     kernel_statistics(run, &run->report->statistics);
 }
 

@@ -227,6 +227,7 @@ static void print_statistics(const tirc_report *report) {
     tirc_report_statistics(report, &s);
     if (s.gpu) {
         print_gpu_statistics(&s);
+        (void)tirc_report_memory(report, tirc_sink_file, stderr);
         return;
     }
     fprintf(stderr, "%llu CTAs, %llu warp instructions in %.3f ms on %u threads (%s)\n",
@@ -237,6 +238,7 @@ static void print_statistics(const tirc_report *report) {
             "local: %llu bytes\n",
             s.virtual_registers, s.allocated_rows, (unsigned long long)s.static_shared_bytes,
             (unsigned long long)s.dynamic_shared_bytes, (unsigned long long)s.local_bytes);
+    (void)tirc_report_memory(report, tirc_sink_file, stderr);
     tirc_local local;
     for (size_t i = 0; tirc_report_local(report, i, &local); ++i)
         fprintf(stderr, "local `%s` is in %s: %s\n", local.name,

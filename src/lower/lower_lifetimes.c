@@ -105,7 +105,16 @@ void lower_note_part(lower_context *context, const ir_tensor *tensor, const ir_e
     lower_part part = {.name = tensor->name, .tensor = tensor, .root = root, .span = tensor->span};
     part.bytes = lower_tensor_bytes(tensor);
     part.known = part.bytes && (!offset || (ir_is_int(offset, &elements) && elements >= 0));
-    part.offset = (uint64_t)elements * num_dtype_bits(tensor->type.dtype) * tensor->type.lanes / 8;
+    uint64_t bits = (uint64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    part.offset = (uint64_t)elements * bits / 8;
+    /* The footprint counts from the pointer; what lies before the layout's origin is not the view's. */
+    const layout_tile *layout = tensor->type.layout;
+    if (part.known && layout && layout->offset[LAYOUT_AXIS_M] > 0) {
+        int64_t low = layout->offset[LAYOUT_AXIS_M];
+        uint64_t before = (uint64_t)(low - low % layout_swizzle_block(layout->swizzle)) * bits / 8;
+        part.offset += before;
+        part.bytes -= before;
+    }
     base_vector_push(context->arena, &context->plan->parts, part);
 }
 

@@ -141,5 +141,6 @@ part "a target without known limits" 1 "no limits are known of the target 'sm_99
 for code in T0450 T0451 T0452 T0453 T0454; do
     part "explain $code" 0 "right:" explain $code
 done
+part "run --stats prints the map" 0 'static  offset    128       300 bytes  align  128  b  used in lines 11 to 12, 108 bytes of padding before it' run b01.tir --out out=out.npy --stats
 echo "1..$number"
 exit $bad
