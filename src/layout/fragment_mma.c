@@ -84,7 +84,7 @@ static void describe(base_arena *arena, layout_fragment_request *request, char o
         arena, request,
         "%s of %s: %lld x %lld elements of %u bits; each of %d threads holds %lld of them in %lld "
         "register%s of %u bits%s.",
-        operand == 'D'   ? "C and D"
+        operand == 'D'   ? (threads == 128 ? "D" : "C and D")
         : operand == 'A' ? "A"
                          : "B",
         name, (long long)request->shape[0], (long long)request->shape[1], request->bits, threads,

@@ -115,17 +115,33 @@ for line in open(sys.argv[1]):
         empty += 1
         continue
     coordinate, place = fields[1].split(" \u2192 ")
-    assert text[coordinate.strip("()")] == place, fields
+    assert sorted(text[coordinate.strip("()")].split(", ")) == sorted(place.split(", ")), fields
     assert int(fields[3]) >= 2, fields
     if grid == 0:
         flat = row * width + column
         assert ", ".join(map(str, table[flat]["at"])) == coordinate.strip("()"), fields
     elif len(table[0]["place"]) == 2:  # row axis and column axis are in the text
-        values = {k: int(v) for k, v in (p.split(" ") for p in place.split(", "))}
-        assert column == values.get("m", values.get("TCol")), fields
-        assert row == [v for k, v in values.items() if k not in ("m", "TCol")][0], fields
+        values = {k: int(v) for k, v in (p.rsplit(" ", 1) for p in place.split(", "))}
+        columns = ("m", "TCol", "register", "register slot", "TMEM column")
+        assert column == [v for k, v in values.items() if k in columns][0], fields
+        assert row == [v for k, v in values.items() if k not in columns][0], fields
     checked += 1
 assert checked >= 20, checked
+PY
+}
+# Renames the axes of a table, and makes one thread of warp and lane.
+names() {
+    "$python" - "$1" "$2" "$3" <<'PY' >"$work/log" 2>&1
+import json, sys
+names = dict(pair.replace(".", " ").split("=") for pair in sys.argv[2:])
+rows = [json.loads(line) for line in open(sys.argv[1])]
+for row in rows:
+    place = row["place"]
+    if "wid_in_wg" in place:
+        place = {"thread": 32 * place["wid_in_wg"] + place["laneid"], "m": place["m"]}
+    items = sorted(place.items(), key=lambda kv: kv[0] in ("m", "TCol"))  # the picture's rows first
+    row["place"] = {names.get(k, k): v for k, v in items}
+open(sys.argv[1], "w").write("".join(json.dumps(row) + "\n" for row in rows))
 PY
 }
 for case in 'S[(4,4):(4,1)] 4,4 4' 'Z(3,3,3)*S[(128,64):(64,1)] 128,64 64' 'S[(128,512):(1@TLane,1@TCol)] 128,512 512' \
@@ -134,6 +150,16 @@ for case in 'S[(4,4):(4,1)] 4,4 4' 'Z(3,3,3)*S[(128,64):(64,1)] 128,64 64' 'S[(1
     if [ -z "$browser" ] || [ -z "$python" ]; then skip "hover over $1" "no Chromium or no python3"; continue; fi
     "$tirc" layout "$1" --shape "$2" --html "$work/page.html" --table --json >"$work/table" 2>"$work/log" &&
         hover "$work/page.html" >"$work/shown" && compare "$work/shown" "$work/table" "$3"
+    say $? "hover over $1 shows both coordinates"
+done
+# Fragments: the table is that of the fragment's layout, its axes in the words of the picture.
+for case in 'tcgen05.ld.16x128b.x4 16,16 16 laneid=thread m=register' 'wgmma.m64n32 64,32 32 thread=thread.of.warpgroup m=register.slot' \
+    'tcgen05.mma.F.n16 64,16 16 TLane=TMEM.lane TCol=TMEM.column'; do
+    set -- $case
+    if [ -z "$browser" ] || [ -z "$python" ]; then skip "hover over $1" "no Chromium or no python3"; continue; fi
+    "$tirc" fragment "$1" --html "$work/page.html" >"$work/log" 2>&1 && hover "$work/page.html" >"$work/shown" &&
+        "$tirc" layout "$("$tirc" fragment "$1" --layout)" --shape "$2" --table --json >"$work/table" 2>>"$work/log" &&
+        names "$work/table" "$4" "$5" && compare "$work/shown" "$work/table" "$3"
     say $? "hover over $1 shows both coordinates"
 done
 echo "1..$number"
