@@ -85,12 +85,12 @@ static bool check_plans(emit_call *call, const lower_result *lowered) {
     const char *target = call->options->target ? call->options->target : "sm_90a";
     const lower_device *device = lower_device_find(target);
     bool good = true;
-    if (!device && call->format != TIRC_EMIT_CUDA && call->format != TIRC_EMIT_PTX) {
+    if (!device && (call->format == TIRC_EMIT_PLAN || call->format == TIRC_EMIT_PLAN_JSON)) {
         base_builder known;
         base_builder_start(&known, call->module->session->arena);
         for (size_t i = 0; lower_device_at(i); ++i)
             base_builder_format(&known, i ? ", %s" : "%s", lower_device_at(i)->name);
-        base_report(call->module->session->diagnostics, BASE_ERROR, "T0454", BASE_NO_SPAN,
+        base_report(call->module->session->diagnostics, BASE_ERROR, "T0464", BASE_NO_SPAN,
                     "no limits are known of the target '%s'; they are of %s", target, known.data);
         return false;
     }
@@ -108,7 +108,9 @@ static bool emit_from_ir(emit_call *call) {
     }
     base_builder dump;
     base_builder_start(&dump, module->session->arena);
-    lower_options lower = {.goal = call->format == TIRC_EMIT_CUDA ? LOWER_FOR_CUDA : LOWER_FOR_PTX,
+    lower_options lower = {.goal = call->format == TIRC_EMIT_CUDA || call->format == TIRC_EMIT_CUDA_HOST
+                                       ? LOWER_FOR_CUDA
+                                       : LOWER_FOR_PTX,
                            .skip = options->skip,
                            .dump_after = options->dump_after,
                            .dump = options->dump_after ? &dump : NULL,
@@ -123,9 +125,10 @@ static bool emit_from_ir(emit_call *call) {
         return false;
     if (call->format != TIRC_EMIT_IR && call->format != TIRC_EMIT_FLAT && !check_plans(call, lowered))
         return false;
-    cuda_options cuda = {.line_directives = options->lines};
+    cuda_options cuda = {.line_directives = options->lines, .host = call->format == TIRC_EMIT_CUDA_HOST};
     switch (call->format) {
     case TIRC_EMIT_CUDA:
+    case TIRC_EMIT_CUDA_HOST:
         return cuda_print(lowered, &cuda, &call->out);
     case TIRC_EMIT_PTX:
         return emit_ptx(call, lowered);
@@ -159,7 +162,7 @@ static void emit_body(void *argument) {
 tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_emit_options *options,
                       tirc_sink sink, void *user) {
     static const tirc_emit_options none = {.size = sizeof none};
-    if (!module || !sink || (unsigned)format > TIRC_EMIT_PLAN_JSON ||
+    if (!module || !sink || (unsigned)format > TIRC_EMIT_CUDA_HOST ||
         (options && options->size != sizeof *options))
         return TIRC_USAGE;
     emit_call call = {.module = module, .format = format, .options = options ? options : &none};

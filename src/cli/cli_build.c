@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 static const cli_option build_options[] = {
-    {"--emit", "KIND", "cuda, ptx, cubin, tir, flat, ast, plan or plan-json; cuda when not given", false},
+    {"--emit", "KIND", "cuda, cuda-host, ptx, cubin, tir, flat, ast, plan or plan-json; cuda when not given",
+     false},
     {"-o", "FILE", "where to write; standard output when not given", false},
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
     {"-arch", "SM", "target, sm_90a when not given", false},
@@ -30,6 +31,7 @@ static const struct {
     const char *name;
     int format; /* tirc_emit_format; -1 ast, -2 cubin */
 } kinds[] = {{"cuda", TIRC_EMIT_CUDA},
+             {"cuda-host", TIRC_EMIT_CUDA_HOST},
              {"ptx", TIRC_EMIT_PTX},
              {"cubin", -2},
              {"tir", TIRC_EMIT_IR},
@@ -109,8 +111,9 @@ static int build(const cli_arguments *arguments) {
     if (!arguments->word_count)
         return cli_usage("build", "wanted: tirc build FILE[:ENTRY]");
     if (!known_kind(emit ? emit : "cuda", &format))
-        return cli_usage("build",
-                         "`--emit %s`: cuda, ptx, cubin, tir, flat, ast, plan or plan-json is wanted", emit);
+        return cli_usage(
+            "build", "`--emit %s`: cuda, cuda-host, ptx, cubin, tir, flat, ast, plan or plan-json is wanted",
+            emit);
     if (contract && strcmp(contract, "on") && strcmp(contract, "off"))
         return cli_usage("build", "`--fp-contract %s`: on or off is wanted", contract);
     if (format == -2 && (!path || !strcmp(path, "-")))

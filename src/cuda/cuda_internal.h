@@ -93,4 +93,8 @@ void cuda_apply(cuda_writer *w, const char *name, const ir_expr *const *args, ui
 void cuda_block(cuda_writer *w, const ir_stmt *block); /* the statements, no braces */
 void cuda_line(cuda_writer *w);                        /* indentation of a new line */
 void cuda_kernel(cuda_writer *w, const lower_plan *plan);
+
+/* ---- cuda_host.c ---- */
+void cuda_host(cuda_writer *w, const lower_plan *plan);
+void cuda_host_helpers(base_builder *out);
 #endif

@@ -61,6 +61,11 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
             base_builder_char(kernels, '\n');
         cuda_kernel(&w, lowered->plans.items[i]);
     }
+    if (options->host) {
+        cuda_host_helpers(kernels);
+        for (size_t i = 0; i < lowered->plans.count; i++)
+            cuda_host(&w, lowered->plans.items[i]);
+    }
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
             w.includes |= helper_rows[h].includes;
@@ -78,6 +83,8 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
         base_builder_start(&kernels, out->arena);
         w = write_kernels(lowered, options, true, &kernels);
     }
+    if (options->host)
+        base_builder_string(out, "#include <cuda_runtime.h>\n#include <mutex>\n\n");
     write_headers(w.includes, out);
     for (size_t i = 0; i < w.vectors.count; i++)
         write_vector_type(&w, &w.vectors.items[i], out);

@@ -66,7 +66,7 @@ static void check_shared(base_diagnostics *diagnostics, const lower_plan *plan, 
         return;
     base_span span = plan->function->launch.present ? plan->function->launch.span : plan->function->span;
     base_diagnostic *d = base_report(
-        diagnostics, BASE_ERROR, "T0450", span,
+        diagnostics, BASE_ERROR, "T0460", span,
         "'%s' asks for %llu bytes of dynamic shared memory beside %llu static ones, %llu together; a "
         "CTA of %s has at most %u",
         plan->name, (unsigned long long)dynamic, (unsigned long long)fixed,
@@ -84,11 +84,11 @@ static void check_grid(base_diagnostics *diagnostics, const lower_plan *plan) {
     int64_t extent;
     for (int i = 0; i < 3; i++) {
         if (ir_is_int(launch->grid[i], &extent) && (extent < 1 || extent > limit[i]))
-            base_report(diagnostics, BASE_ERROR, "T0451", launch->span,
+            base_report(diagnostics, BASE_ERROR, "T0461", launch->span,
                         "the grid's %c extent is %lld; possible are 1 to %lld", "xyz"[i], (long long)extent,
                         (long long)limit[i]);
         if (ir_is_int(launch->block[i], &extent) && (extent < 1 || extent > (i == 2 ? 64 : 1024)))
-            base_report(diagnostics, BASE_ERROR, "T0451", launch->span,
+            base_report(diagnostics, BASE_ERROR, "T0461", launch->span,
                         "the block's %c extent is %lld; possible are 1 to %d", "xyz"[i], (long long)extent,
                         i == 2 ? 64 : 1024);
     }
@@ -114,22 +114,22 @@ static void check_cluster(base_diagnostics *diagnostics, const lower_plan *plan,
         if (!ir_is_int(launch->cluster[i], &cluster))
             continue;
         if (cluster < 1)
-            base_report(diagnostics, BASE_ERROR, "T0452", launch->span,
+            base_report(diagnostics, BASE_ERROR, "T0462", launch->span,
                         "the cluster's %c extent is %lld; it has to be positive", "xyz"[i],
                         (long long)cluster);
         else if (ir_is_int(launch->grid[i], &grid) && grid > 0 && grid % cluster)
-            base_report(diagnostics, BASE_ERROR, "T0452", launch->span,
+            base_report(diagnostics, BASE_ERROR, "T0462", launch->span,
                         "the grid's %c extent %lld is no multiple of the cluster's %lld", "xyz"[i],
                         (long long)grid, (long long)cluster);
     }
     if (!lower_plan_cluster(plan, &ctas) || ctas <= 1)
         return;
     if (device->cluster_limit == 0)
-        base_report(diagnostics, BASE_ERROR, "T0453", launch->span,
+        base_report(diagnostics, BASE_ERROR, "T0463", launch->span,
                     "a cluster of %lld CTAs: clusters need sm_90 or later, and the target is %s",
                     (long long)ctas, device->name);
     else if (ctas > device->cluster_limit)
-        base_report(diagnostics, BASE_ERROR, "T0453", launch->span,
+        base_report(diagnostics, BASE_ERROR, "T0463", launch->span,
                     "a cluster of %lld CTAs: %s takes %u at most%s", (long long)ctas, device->name,
                     device->cluster_limit,
                     device->cluster_limit > device->cluster_portable

@@ -4,6 +4,7 @@
 # target would refuse. Failure cases B01, B05 and B07.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
 tirc=$PWD/${TIRC_BUILD:-build/test}/tirc
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -108,7 +109,7 @@ kernel fits.tir 0 49152 "1, 1, 1" "32, 1, 1" ""
 part "48 KiB of dynamic memory alone need no opt-in" 0 '"opt_in":false' build fits.tir --emit plan-json
 # B07: 8 KiB static and 222 KiB dynamic on 227 KiB
 kernel b07.tir 8192 227328 "1, 1, 1" "32, 1, 1" ""
-part "B07: request, static part, sum and limit" 1 "asks for 227328 bytes of dynamic shared memory beside 8192 static ones, 235520 together; a CTA of sm_90 has at most 232448 [T0450]" build b07.tir --emit plan
+part "B07: request, static part, sum and limit" 1 "asks for 227328 bytes of dynamic shared memory beside 8192 static ones, 235520 together; a CTA of sm_90 has at most 232448 [T0460]" build b07.tir --emit plan
 part "B07: the largest allocations are named" 1 "'arena' takes 227328 bytes of dynamic shared memory" build b07.tir --emit cuda
 kernel edge.tir 8192 224256 "1, 1, 1" "32, 1, 1" ""
 part "the whole 227 KiB are given" 0 'dynamic 224256 bytes' build edge.tir --emit plan
@@ -118,29 +119,66 @@ for row in sm_80:166912 sm_86:101376 sm_89:101376 sm_90a:232448 sm_100a:232448 s
     kernel most.tir 0 "$most" "1, 1, 1" "32, 1, 1" ""
     kernel over.tir 0 $((most + 1)) "1, 1, 1" "32, 1, 1" ""
     "$tirc" build most.tir --emit plan -arch "$target" >log 2>&1 && ! "$tirc" build over.tir --emit plan -arch "$target" >log 2>&1 &&
-        grep -q "has at most $most \[T0450\]" log
+        grep -q "has at most $most \[T0460\]" log
     say $? "$target gives a CTA $most bytes"
 done
 # grids, blocks, clusters
 kernel g.tir 0 0 "1, 65536, 1" "32, 1, 1" ""
-part "a grid too long in y" 1 "the grid's y extent is 65536; possible are 1 to 65535 [T0451]" build g.tir --emit ptx
+part "a grid too long in y" 1 "the grid's y extent is 65536; possible are 1 to 65535 [T0461]" build g.tir --emit ptx
 kernel g.tir 0 0 "0, 1, 1" "32, 1, 1" ""
 part "an empty grid" 1 "x of the grid is 0; expected a positive number [T0334]" build g.tir --emit plan
 kernel g.tir 0 0 "1, 1, 1" "1, 1, 65" ""
-part "a block too deep" 1 "the block's z extent is 65; possible are 1 to 64 [T0451]" build g.tir --emit plan
+part "a block too deep" 1 "the block's z extent is 65; possible are 1 to 64 [T0461]" build g.tir --emit plan
 kernel g.tir 0 0 "7, 1, 1" "32, 1, 1" "2, 1, 1"
-part "a cluster that does not divide" 1 "the grid's x extent 7 is no multiple of the cluster's 2 [T0452]" build g.tir --emit plan
+part "a cluster that does not divide" 1 "the grid's x extent 7 is no multiple of the cluster's 2 [T0462]" build g.tir --emit plan
 kernel g.tir 0 0 "32, 1, 1" "32, 1, 1" "16, 1, 1"
 part "a non-portable cluster" 0 'cluster (16, 1, 1)  a non-portable size: the launch allows it' build g.tir --emit plan
 part "its flag" 0 '"non_portable_cluster":true' build g.tir --emit plan-json
-part "not on a device with 8 at most" 1 'a cluster of 16 CTAs: sm_120 takes 8 at most [T0453]' build g.tir --emit plan -arch sm_120
-part "clusters before sm_90" 1 'clusters need sm_90 or later, and the target is sm_80 [T0453]' build g.tir --emit plan -arch sm_80
+part "not on a device with 8 at most" 1 'a cluster of 16 CTAs: sm_120 takes 8 at most [T0463]' build g.tir --emit plan -arch sm_120
+part "clusters before sm_90" 1 'clusters need sm_90 or later, and the target is sm_80 [T0463]' build g.tir --emit plan -arch sm_80
 kernel g.tir 0 0 "32, 1, 1" "32, 1, 1" "32, 1, 1"
 part "a cluster too large" 1 'a cluster of 32 CTAs: sm_90 takes 16 at most, and more than 8 only as a non-portable size' build g.tir --emit plan
 part "a target without known limits" 1 "no limits are known of the target 'sm_99'; they are of sm_70, sm_75, sm_80" build map.tir --emit plan -arch sm_99
-for code in T0450 T0451 T0452 T0453 T0454; do
+for code in T0460 T0461 T0462 T0463 T0464; do
     part "explain $code" 0 "right:" explain $code
 done
 part "run --stats prints the map" 0 'static  offset    128       300 bytes  align  128  b  used in lines 11 to 12, 108 bytes of padding before it' run b01.tir --out out=out.npy --stats
+# A C++ file that launches by itself: grids from parameters, opt-in, cooperative, clusters
+cat >host.tir <<'E5'
+tir 1
+
+function grows(out: int32[4096], n: int32):
+    launch:
+        grid = (n // 128 + 1, 2, 1)
+        block = (128, 1, 1)
+        cooperative
+    let tx: int32 = thread_idx.x
+    alloc arena: uint8[65536] shared.dyn
+    arena[tx] = uint8(tx)
+    out[tx] = int32(arena[tx]) + n
+
+function wide(out: int32[4096]):
+    launch:
+        grid = (32, 1, 1)
+        block = (128, 1, 1)
+        cluster = (16, 1, 1)
+    let tx: int32 = thread_idx.x
+    out[tx] = tx
+E5
+"$tirc" build host.tir --emit cuda-host -o host.cu >log 2>&1 &&
+    grep -q 'grows_kernel_launch(int\* out_ptr, int n, cudaStream_t stream)' host.cu &&
+    grep -q 'dim3((unsigned)(host_floordiv((long long)n, 128LL) + 1LL), 2, 1)' host.cu &&
+    grep -q 'cudaFuncAttributeMaxDynamicSharedMemorySize' host.cu && grep -q 'val.cooperative = 1' host.cu &&
+    grep -q 'cudaFuncAttributeNonPortableClusterSizeAllowed' host.cu
+say $? "a launch function for each kernel"
+if nvcc=$("$root/tools/find-nvcc"); then
+    "$nvcc" -arch=sm_90a -c -o host.o host.cu >log 2>&1 && [ ! -s log ]
+    say $? "nvcc takes it without a word"
+    "$tirc" build "$root/examples/shared.py" --emit cuda-host -o shared.cu >log 2>&1 && "$nvcc" -arch=sm_90a -c -o shared.o shared.cu >log 2>&1
+    say $? "and that of a script"
+elif [ -n "${REQUIRE_NVCC:-}" ]; then
+    echo "no nvcc" >log
+    say 1 "nvcc takes the host file"
+fi
 echo "1..$number"
 exit $bad

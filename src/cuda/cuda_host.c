@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One launch function per kernel, over the CUDA runtime: grid, block and cluster from the kernel's own
+ * parameters, the attributes that the launch needs, and the kernel's limit of dynamic shared memory, which is
+ * only ever raised. Knows nothing of kernel bodies. */
+#include "cuda/cuda_internal.h"
+
+/* Extents are small; 64 bits hold what they multiply to. Division is the language's: rounded down. */
+static const char helpers[] = "static inline long long host_floordiv(long long a, long long b) {\n"
+                              "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
+                              "}\n\n"
+                              "static inline long long host_floormod(long long a, long long b) {\n"
+                              "  return a - b * host_floordiv(a, b);\n"
+                              "}\n";
+
+static void host_expr(cuda_writer *w, const ir_expr *e);
+
+static void host_pair(cuda_writer *w, const char *before, const ir_expr *e, const char *between) {
+    base_builder_string(w->out, before);
+    host_expr(w, e->args[0]);
+    base_builder_string(w->out, between);
+    host_expr(w, e->args[1]);
+    base_builder_char(w->out, ')');
+}
+
+static void host_choice(cuda_writer *w, const ir_expr *e, const char *compare) {
+    host_pair(w, "(", e, compare);
+    base_builder_string(w->out, " ? ");
+    host_expr(w, e->args[0]);
+    base_builder_string(w->out, " : ");
+    host_expr(w, e->args[1]);
+}
+
+static void host_expr(cuda_writer *w, const ir_expr *e) {
+    int64_t value;
+    if (ir_is_int(e, &value)) {
+        base_builder_format(w->out, "%lldLL", (long long)value);
+        return;
+    }
+    switch (e->op) {
+    case IR_VAR:
+        base_builder_format(w->out, "(long long)%s", cuda_name_of(w, e->at.var));
+        break;
+    case IR_CAST:
+        base_builder_format(w->out, "(long long)(%s)(", cuda_type(w, e->type));
+        host_expr(w, e->args[0]);
+        base_builder_char(w->out, ')');
+        break;
+    case IR_ADD:
+        host_pair(w, "(", e, " + ");
+        break;
+    case IR_SUB:
+        host_pair(w, "(", e, " - ");
+        break;
+    case IR_MUL:
+        host_pair(w, "(", e, " * ");
+        break;
+    case IR_FLOORDIV:
+        host_pair(w, "host_floordiv(", e, ", ");
+        break;
+    case IR_FLOORMOD:
+        host_pair(w, "host_floormod(", e, ", ");
+        break;
+    case IR_TRUNCDIV:
+        host_pair(w, "(", e, " / ");
+        break;
+    case IR_TRUNCMOD:
+        host_pair(w, "(", e, " % ");
+        break;
+    case IR_MIN:
+    case IR_MAX:
+        base_builder_char(w->out, '(');
+        host_choice(w, e, e->op == IR_MIN ? " < " : " > ");
+        base_builder_char(w->out, ')');
+        break;
+    default: {
+        base_builder text;
+        base_builder_start(&text, w->arena);
+        ir_expr_print(e, &text);
+        base_builder_string(w->out, "0");
+        base_report(w->diagnostics, BASE_ERROR, "T0453", w->span,
+                    "the launch function cannot compute `%s` on the host: sums, products, quotients, minima "
+                    "and maxima "
+                    "of parameters are possible",
+                    text.data);
+    }
+    }
+}
+
+static void host_dimensions(cuda_writer *w, const ir_expr *const *dims) {
+    for (int i = 0; i < 3; i++) {
+        int64_t value;
+        base_builder_string(w->out, i ? ", " : "");
+        if (ir_is_int(dims[i], &value)) {
+            base_builder_format(w->out, "%lld", (long long)value);
+            continue;
+        }
+        base_builder_string(w->out, "(unsigned)");
+        host_expr(w, dims[i]);
+    }
+}
+
+/* The parameters once more, as declarations or as arguments. */
+static void host_parameters(cuda_writer *w, bool declare) {
+    for (size_t i = 0; i < w->function->parameters.count; i++) {
+        const ir_parameter *p = &w->function->parameters.items[i];
+        const void *object = p->tensor ? (const void *)p->tensor : (const void *)p->var;
+        if (declare && p->tensor)
+            base_builder_format(w->out, "%s* %s, ", cuda_storage(w, p->tensor->type.dtype),
+                                cuda_name_new(w, object, p->name, "_ptr"));
+        else if (declare)
+            base_builder_format(w->out, "%s %s, ", cuda_type(w, p->var->type),
+                                cuda_name_new(w, object, p->name, ""));
+        else
+            base_builder_format(w->out, ", %s", cuda_name_of(w, object));
+    }
+}
+
+/* The limit belongs to the kernel on one device. A later launch that needs less leaves it as it is: another
+ * thread may be launching with more. */
+static void raise_limit(cuda_writer *w, const lower_plan *plan) {
+    const ir_expr *asked = plan->function->launch.dynamic_smem_bytes;
+    base_builder_format(w->out, "  long long dynamic = %llu;\n",
+                        (unsigned long long)plan->dynamic_smem_bytes);
+    if (asked && !ir_is_int(asked, NULL)) {
+        base_builder_string(w->out, "  long long asked = ");
+        host_expr(w, asked);
+        base_builder_string(w->out,
+                            ";\n  if (asked < dynamic) return cudaErrorInvalidValue;\n  dynamic = asked;\n");
+    } else if (!lower_plan_opt_in(plan)) {
+        return;
+    }
+    base_builder_format(w->out,
+                        "  if (dynamic + %llu > %d) {  // more than a kernel has without asking\n"
+                        "    static std::mutex raising;\n"
+                        "    static long long limits[64];  // by device\n"
+                        "    int device = 0;\n"
+                        "    cudaError_t error = cudaGetDevice(&device);\n"
+                        "    std::lock_guard<std::mutex> guard(raising);\n"
+                        "    if (error == cudaSuccess && (device >= 64 || limits[device] < dynamic)) {\n"
+                        "      error = cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                        "(int)dynamic);\n"
+                        "      if (error == cudaSuccess && device < 64) limits[device] = dynamic;\n"
+                        "    }\n"
+                        "    if (error != cudaSuccess) return error;\n"
+                        "  }\n",
+                        (unsigned long long)plan->static_smem_bytes, LOWER_STATIC_SHARED_LIMIT,
+                        plan->kernel_name);
+}
+
+/* A cluster of constants stands on the kernel itself (__cluster_dims__). */
+static void attributes(cuda_writer *w, const lower_plan *plan) {
+    const ir_launch *launch = &plan->function->launch;
+    int64_t ctas = 1;
+    unsigned count = 0;
+    bool constant = lower_plan_cluster(plan, &ctas), varies = launch->cluster[0] && !constant;
+    if (varies || launch->cooperative)
+        base_builder_string(w->out,
+                            "  cudaLaunchAttribute attributes[2] = {};\n  config.attrs = attributes;\n");
+    if (varies || ctas > 8)
+        base_builder_format(w->out,
+                            "  cudaError_t wide = cudaFuncSetAttribute(%s, "
+                            "cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n"
+                            "  if (wide != cudaSuccess) return wide;\n",
+                            plan->kernel_name);
+    if (varies) {
+        base_builder_format(w->out, "  attributes[%u].id = cudaLaunchAttributeClusterDimension;\n", count);
+        for (int i = 0; i < 3; i++) {
+            base_builder_format(w->out, "  attributes[%u].val.clusterDim.%c = (unsigned)", count, "xyz"[i]);
+            host_expr(w, launch->cluster[i]);
+            base_builder_string(w->out, ";\n");
+        }
+        count++;
+    }
+    if (launch->cooperative) {
+        base_builder_format(w->out,
+                            "  attributes[%u].id = cudaLaunchAttributeCooperative;\n"
+                            "  attributes[%u].val.cooperative = 1;\n",
+                            count, count);
+        count++;
+    }
+    if (count)
+        base_builder_format(w->out, "  config.numAttrs = %u;\n", count);
+}
+
+void cuda_host(cuda_writer *w, const lower_plan *plan) {
+    const ir_launch *launch = &plan->function->launch;
+    if (!launch->present)
+        return;
+    w->plan = plan;
+    w->function = plan->function;
+    w->span = launch->span;
+    w->names = base_map_create(w->arena);
+    cuda_scope_open(w);
+    static const char *const own[] = {"config", "attributes", "stream", "dynamic", "asked",
+                                      "limit",  "raising",    "wide",   "guard",   "error"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        cuda_name_take(w, own[i]);
+    base_builder_format(w->out, "\nextern \"C\" cudaError_t %s_launch(", plan->kernel_name);
+    host_parameters(w, true);
+    base_builder_string(w->out, "cudaStream_t stream) {\n");
+    raise_limit(w, plan);
+    base_builder_string(w->out, "  cudaLaunchConfig_t config = {};\n  config.gridDim = dim3(");
+    host_dimensions(w, launch->grid);
+    base_builder_string(w->out, ");\n  config.blockDim = dim3(");
+    host_dimensions(w, launch->block);
+    base_builder_string(w->out,
+                        ");\n  config.dynamicSmemBytes = (size_t)dynamic;\n  config.stream = stream;\n");
+    attributes(w, plan);
+    base_builder_format(w->out, "  return cudaLaunchKernelEx(&config, %s", plan->kernel_name);
+    host_parameters(w, false);
+    base_builder_string(w->out, ");\n}\n");
+    cuda_scope_close(w);
+}
+
+void cuda_host_helpers(base_builder *out) {
+    base_builder_char(out, '\n');
+    base_builder_string(out, helpers);
+}
