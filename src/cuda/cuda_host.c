@@ -3,14 +3,15 @@
  * parameters, the attributes that the launch needs, and the kernel's limit of dynamic shared memory, which is
  * only ever raised. Knows nothing of kernel bodies. */
 #include "cuda/cuda_internal.h"
+#include <string.h>
 
 /* Extents are small; 64 bits hold what they multiply to. Division is the language's: rounded down. */
-static const char helpers[] = "static inline long long host_floordiv(long long a, long long b) {\n"
-                              "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
-                              "}\n\n"
-                              "static inline long long host_floormod(long long a, long long b) {\n"
-                              "  return a - b * host_floordiv(a, b);\n"
-                              "}\n";
+static const char floordiv[] = "\nstatic inline long long host_floordiv(long long a, long long b) {\n"
+                               "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n"
+                               "}\n";
+static const char floormod[] = "\nstatic inline long long host_floormod(long long a, long long b) {\n"
+                               "  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n"
+                               "}\n";
 
 static void host_expr(cuda_writer *w, const ir_expr *e);
 
@@ -212,7 +213,9 @@ void cuda_host(cuda_writer *w, const lower_plan *plan) {
     cuda_scope_close(w);
 }
 
-void cuda_host_helpers(base_builder *out) {
-    base_builder_char(out, '\n');
-    base_builder_string(out, helpers);
+void cuda_host_helpers(const base_builder *text, base_builder *out) {
+    if (text->size && strstr(text->data, "host_floordiv("))
+        base_builder_string(out, floordiv);
+    if (text->size && strstr(text->data, "host_floormod("))
+        base_builder_string(out, floormod);
 }

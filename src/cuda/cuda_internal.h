@@ -96,5 +96,6 @@ void cuda_kernel(cuda_writer *w, const lower_plan *plan);
 
 /* ---- cuda_host.c ---- */
 void cuda_host(cuda_writer *w, const lower_plan *plan);
-void cuda_host_helpers(base_builder *out);
+/* The helpers that the text uses. */
+void cuda_host_helpers(const base_builder *text, base_builder *out);
 #endif

@@ -62,9 +62,14 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
         cuda_kernel(&w, lowered->plans.items[i]);
     }
     if (options->host) {
-        cuda_host_helpers(kernels);
+        base_builder host;
+        base_builder_start(&host, arena);
+        w.out = &host;
         for (size_t i = 0; i < lowered->plans.count; i++)
             cuda_host(&w, lowered->plans.items[i]);
+        w.out = kernels;
+        cuda_host_helpers(&host, kernels);
+        base_builder_add(kernels, host.data ? host.data : "", host.size);
     }
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
