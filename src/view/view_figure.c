@@ -351,10 +351,10 @@ const view_figure *view_fragment(base_arena *arena, const layout_fragment_reques
         beside.split = 0;
         tile = layout_transfer_layout(arena, &beside, error);
     }
-    if (tile != NULL && !request->is_transfer) { /* warp and lane as one thread of the warpgroup */
-        const layout_tile *fused = layout_canonical_fused(arena, tile, NULL);
-        tile = fused != NULL ? fused : tile;
-    }
+    layout_scope narrow, wide;
+    if (tile != NULL && !request->is_transfer && layout_scopes(arena, tile, &narrow, &wide, NULL) &&
+        wide == LAYOUT_SCOPE_WARPGROUP) /* warp and lane as one thread of the warpgroup */
+        tile = layout_canonical_fused(arena, tile, error);
     const layout_map *map = tile == NULL ? NULL : layout_map_make(arena, tile, request->shape, 2, error);
     if (map == NULL)
         return NULL;
