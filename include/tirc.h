@@ -119,7 +119,8 @@ typedef enum tirc_emit_format {
     TIRC_EMIT_FLAT, /* flat form as the PTX writer reads it */
     TIRC_EMIT_PLAN, /* launch plan, as a table */
     TIRC_EMIT_PLAN_JSON,
-    TIRC_EMIT_CUDA_HOST /* CUDA with a launch function for each kernel, over the CUDA runtime */
+    TIRC_EMIT_CUDA_HOST, /* CUDA with a launch function for each kernel, over the CUDA runtime */
+    TIRC_EMIT_PLAN_SVG   /* the maps of shared memory as a picture */
 } tirc_emit_format;
 typedef struct tirc_emit_options {
     size_t size;

@@ -140,6 +140,9 @@ static bool emit_from_ir(emit_call *call) {
         for (size_t i = 0; i < lowered->plans.count; ++i)
             api_plan_text(module->session, lowered->plans.items[i], options->target, &call->out);
         return true;
+    case TIRC_EMIT_PLAN_SVG:
+        api_plan_svg(module->session, lowered, &call->out);
+        return true;
     case TIRC_EMIT_PLAN_JSON:
         for (size_t i = 0; i < lowered->plans.count; ++i)
             api_plan_json(module->session, lowered->plans.items[i], options->target, &call->out);
@@ -162,7 +165,7 @@ static void emit_body(void *argument) {
 tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_emit_options *options,
                       tirc_sink sink, void *user) {
     static const tirc_emit_options none = {.size = sizeof none};
-    if (!module || !sink || (unsigned)format > TIRC_EMIT_CUDA_HOST ||
+    if (!module || !sink || (unsigned)format > TIRC_EMIT_PLAN_SVG ||
         (options && options->size != sizeof *options))
         return TIRC_USAGE;
     emit_call call = {.module = module, .format = format, .options = options ? options : &none};

@@ -2,6 +2,7 @@
  * The launch plan as text and as JSON: grid, block, cluster, attributes, parameters, the map of shared memory
  * with what is in use when, and the target's limits. */
 #include "api/api_private.h"
+#include "view/view_memory.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -339,6 +340,66 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
         base_builder_char(out, '}');
     }
     base_builder_string(out, "]}\n");
+}
+
+/* ---- the picture ---- */
+typedef BASE_VECTOR(view_memory_box) box_list;
+typedef BASE_VECTOR(view_memory) map_list;
+
+static void add_box(const tirc_session *session, const lower_use *use, view_memory_box box, box_list *boxes) {
+    if (use->used) {
+        uint32_t first = base_span_place(session->sources, use->first_span).line,
+                 last = base_span_place(session->sources, use->last_span).line;
+        box.first = first < last ? first : last;
+        box.last = first < last ? last : first;
+    }
+    base_vector_push(session->arena, boxes, box);
+}
+
+static void add_map(const tirc_session *session, const lower_plan *plan, bool dynamic, bool named,
+                    map_list *maps) {
+    base_arena *arena = session->arena;
+    uint64_t total = dynamic ? plan->dynamic_smem_bytes : plan->static_smem_bytes;
+    box_list boxes = {0};
+    if (total == 0)
+        return;
+    for (size_t i = 0; i < plan->shared.count; ++i) {
+        const lower_shared *shared = &plan->shared.items[i];
+        if (shared->dynamic != dynamic)
+            continue;
+        view_memory_box whole = {.name = shared->name, .offset = shared->offset, .bytes = shared->bytes};
+        add_box(session, &shared->use, whole, &boxes);
+        for (size_t k = 0; k < plan->parts.count; ++k) {
+            const lower_part *part = &plan->parts.items[k];
+            size_t at = 0;
+            if (part->root != shared->tensor || !part->known)
+                continue;
+            view_memory_box box = {.name = part->name,
+                                   .offset = shared->offset + part->offset,
+                                   .bytes = part->bytes,
+                                   .part = true,
+                                   .shared = next_shared(plan, k, true, &at) != NULL};
+            add_box(session, &part->use, box, &boxes);
+        }
+    }
+    const char *title =
+        base_arena_format(arena, "%s%s%s shared memory, %" PRIu64 " bytes", named ? plan->kernel_name : "",
+                          named ? ": " : "", dynamic ? "dynamic" : "static", total);
+    view_memory map = {.title = title, .boxes = boxes.items, .count = boxes.count, .total = total};
+    base_vector_push(arena, maps, map);
+}
+
+void api_plan_svg(const tirc_session *session, const lower_result *lowered, base_builder *out) {
+    map_list maps = {0};
+    size_t kernels = lowered->plans.count;
+    for (size_t i = 0; i < kernels; ++i)
+        for (int dynamic = 0; dynamic < 2; ++dynamic)
+            add_map(session, lowered->plans.items[i], dynamic != 0, kernels > 1, &maps);
+    const char *title = kernels == 1 ? lowered->plans.items[0]->kernel_name
+                                     : base_arena_format(session->arena, "%zu kernels", kernels);
+    view_memory_svg(session->arena,
+                    maps.count ? title : base_arena_format(session->arena, "%s: no shared memory", title),
+                    maps.items, maps.count, out);
 }
 
 typedef struct memory_call {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 static const cli_option build_options[] = {
-    {"--emit", "KIND", "cuda, cuda-host, ptx, cubin, tir, flat, ast, plan or plan-json; cuda when not given",
-     false},
+    {"--emit", "KIND",
+     "cuda, cuda-host, ptx, cubin, tir, flat, ast, plan, plan-json or plan-svg; cuda when not given", false},
     {"-o", "FILE", "where to write; standard output when not given", false},
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
     {"-arch", "SM", "target, sm_90a when not given", false},
@@ -38,7 +38,8 @@ static const struct {
              {"flat", TIRC_EMIT_FLAT},
              {"ast", -1},
              {"plan", TIRC_EMIT_PLAN},
-             {"plan-json", TIRC_EMIT_PLAN_JSON}};
+             {"plan-json", TIRC_EMIT_PLAN_JSON},
+             {"plan-svg", TIRC_EMIT_PLAN_SVG}};
 
 static bool known_kind(const char *name, int *format) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i)
@@ -112,7 +113,8 @@ static int build(const cli_arguments *arguments) {
         return cli_usage("build", "wanted: tirc build FILE[:ENTRY]");
     if (!known_kind(emit ? emit : "cuda", &format))
         return cli_usage(
-            "build", "`--emit %s`: cuda, cuda-host, ptx, cubin, tir, flat, ast, plan or plan-json is wanted",
+            "build",
+            "`--emit %s`: cuda, cuda-host, ptx, cubin, tir, flat, ast, plan, plan-json or plan-svg is wanted",
             emit);
     if (contract && strcmp(contract, "on") && strcmp(contract, "off"))
         return cli_usage("build", "`--fp-contract %s`: on or off is wanted", contract);

@@ -82,7 +82,8 @@ kernel k_kernel
     static  offset    128       256 bytes  align  128  big  used in lines 17 to 20, 108 bytes of padding before it
 E3
 say $? "the map: offsets, padding, lines in use, bytes that are shared at once and bytes that are used again"
-if python=$(command -v python3); then
+python=$(command -v python3)
+if [ -n "$python" ]; then
     "$tirc" build map.tir --emit plan-json >json 2>log &&
         "$python" - >log 2>&1 <<'E4'
 import json
@@ -143,6 +144,29 @@ for code in T0460 T0461 T0462 T0463 T0464; do
     part "explain $code" 0 "right:" explain $code
 done
 part "run --stats prints the map" 0 'static  offset    128       300 bytes  align  128  b  used in lines 11 to 12, 108 bytes of padding before it' run b01.tir --out out=out.npy --stats
+# The map as a picture: one box for each tensor and view, shared ones marked, bytes and lines at the edges
+if [ -n "$python" ]; then
+    "$tirc" build map.tir --emit plan-svg -o map.svg >log 2>&1 && "$python" - >log 2>&1 <<'E6'
+import re, xml.dom.minidom
+text = open("map.svg").read()
+svg = xml.dom.minidom.parseString(text)
+boxes = {g.getElementsByTagName("title")[0].firstChild.data: g.getElementsByTagName("rect")[0] for g in svg.getElementsByTagName("g")}
+assert len(boxes) == 7, boxes.keys()
+def find(start): return next(b for t, b in boxes.items() if t.startswith(start))
+assert "A, 512 bytes, from byte 0, lines 18 to 20, in use at once with another on the same bytes" in boxes
+assert "C, 256 bytes, from byte 0, lines 22 to 23" in boxes and "big, 256 bytes, from byte 128, lines 17 to 20" in boxes
+def span(b): return [int(b.getAttribute(k)) for k in ("x", "y", "width", "height")]
+a, c, slot, arena = span(find("A, ")), span(find("C, ")), span(find("slot, ")), span(find("arena, "))
+assert a[0] + a[2] <= c[0]                                  # C begins after A ends
+assert a[1] <= slot[1] and slot[1] + slot[3] <= a[1] + a[3]  # slot lies inside of A
+for box in (a, c, slot): assert arena[1] <= box[1] and box[1] + box[3] <= arena[1] + arena[3]
+assert "s" in find("slot, ").getAttribute("class").split() and "s" not in find("C, ").getAttribute("class").split()
+assert "16384" in text and "prefers-color-scheme:dark" in text and len(text) < 20000
+E6
+    say $? "the map as a picture"
+    "$tirc" build "$root/examples/shared.py" --emit plan-svg >svg 2>log && grep -q 'pair_kernel: dynamic shared memory, 1024 bytes' svg
+    say $? "maps of several kernels"
+fi
 # A C++ file that launches by itself: grids from parameters, opt-in, cooperative, clusters
 cat >host.tir <<'E5'
 tir 1
