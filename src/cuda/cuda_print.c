@@ -61,7 +61,7 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
             base_builder_char(kernels, '\n');
         cuda_kernel(&w, lowered->plans.items[i]);
     }
-    if (options->host) {
+    if (options && options->host) {
         base_builder host;
         base_builder_start(&host, arena);
         w.out = &host;
@@ -88,7 +88,7 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
         base_builder_start(&kernels, out->arena);
         w = write_kernels(lowered, options, true, &kernels);
     }
-    if (options->host)
+    if (options && options->host)
         base_builder_string(out, "#include <cuda_runtime.h>\n#include <mutex>\n\n");
     write_headers(w.includes, out);
     for (size_t i = 0; i < w.vectors.count; i++)
