@@ -135,6 +135,45 @@ static void shared_rows(void **state) {
         }
 }
 
+/* Elements of other sizes, from registers of both widths, of all lanes and of some. */
+static void other_sizes(void **state) {
+    static const struct {
+        unsigned size;
+        const char *store;
+    } forms[] = {{1, "st.global.u8 [%rd3], %r90;\n"},  {1, "st.global.u8 [%rd3], %rd4;\n"},
+                 {2, "st.global.u16 [%rd3], %h1;\n"},  {2, "st.global.u16 [%rd3], %rd4;\n"},
+                 {4, "st.global.u32 [%rd3], %rd4;\n"}, {8, "st.global.u64 [%rd3], %rd4;\n"}};
+    for (unsigned level = 0; level < 3; level++)
+        for (unsigned which = 0; which < PATTERNS * 6 * 2; which++) {
+            unsigned size = forms[which % 6].size, shape = which / 12;
+            bool some = which / 6 % 2;
+            if (shape >= 2 && shape <= 4)
+                continue; /* outside */
+            base_builder body;
+            base_builder_start(&body, *state);
+            base_builder_format(&body,
+                                "add.s64 %%rd1, %%rd90, %%rd80;\nld.global.u32 %%r1, [%%rd1];\n"
+                                "mul.wide.s32 %%rd2, %%r1, %u;\nadd.s64 %%rd3, %%rd91, %%rd2;\n"
+                                "cvt.u64.u32 %%rd4, %%r90;\nmul.lo.u64 %%rd4, %%rd4, 72340172838076673;\n"
+                                "cvt.u16.u32 %%h1, %%r90;\nmul.lo.u16 %%h1, %%h1, 257;\n"
+                                "rem.u32 %%r2, %%r90, 3;\nsetp.ne.u32 %%p1, %%r2, %d;\n@%%p1 %s",
+                                size, some ? 1 : 3, forms[which % 6].store);
+            vm_case *c = load_at(*state, vm_case_kernel(*state, 2, "", body.data), level);
+            int32_t *index = vm_case_buffer(c, "index", 4 * THREADS);
+            uint8_t *out = vm_case_buffer(c, "out", 8 * EXTENT), wanted[8 * EXTENT] = {0};
+            for (uint32_t t = 0; t < THREADS; t++) {
+                index[t] = pattern(shape, t);
+                for (unsigned k = 0; k < size && !(some && t % 3 == 1); k++)
+                    wanted[size * (unsigned)index[t] + k] = (uint8_t)t;
+            }
+            vm_case_run(c, 1, THREADS);
+            if (missing(c))
+                break;
+            vm_case_clean(c);
+            assert_memory_equal(out, wanted, sizeof wanted);
+        }
+}
+
 /* Warps in order: each adds to what the one before it stored. The step limit stops between two of them. */
 static void handing_over(void **state) {
     const char *text = vm_case_kernel(*state, 1, "",
@@ -199,10 +238,8 @@ static void exits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(global_rows),
-        UNIT_WITH_ARENA(shared_rows),
-        UNIT_WITH_ARENA(handing_over),
-        UNIT_WITH_ARENA(exits),
+        UNIT_WITH_ARENA(global_rows),  UNIT_WITH_ARENA(shared_rows), UNIT_WITH_ARENA(other_sizes),
+        UNIT_WITH_ARENA(handing_over), UNIT_WITH_ARENA(exits),
     };
     return cmocka_run_group_tests_name("vm rows", tests, NULL, NULL);
 }

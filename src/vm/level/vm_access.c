@@ -119,22 +119,81 @@ static bool stream(unsigned log2, bool sign, bool wide, void *d, const uint8_t *
     }
 }
 
-static void scatter(unsigned log2, bool wide, const void *d, uint8_t *host, const u32 *offset, u32 mask) {
-    if (mask == VM_ALL_LANES && log2 == 2 && !wide) {
-        const u32 *s = d;
-        for (unsigned l = 0; l < VM_LANES; l++)
-            memcpy(host + offset[l], s + l, 4);
-        return;
+/* D in the register, T in memory: lanes one by one, and side by side. */
+#define SCATTER(T, D)                                                                                        \
+    static void scatter_##T##_##D(const void *dp, uint8_t *host, const u32 *offset, u32 mask) {              \
+        const D *d = dp;                                                                                     \
+        if (mask == VM_ALL_LANES)                                                                            \
+            for (unsigned l = 0; l < VM_LANES; l++) {                                                        \
+                T value = (T)d[l];                                                                           \
+                memcpy(host + offset[l], &value, sizeof value);                                              \
+            }                                                                                                \
+        else                                                                                                 \
+            VM_FOR_LANES(l, mask) {                                                                          \
+                T value = (T)d[l];                                                                           \
+                memcpy(host + offset[l], &value, sizeof value);                                              \
+            }                                                                                                \
     }
-    unsigned size = 1u << log2;
-    VM_FOR_LANES(l, mask) {
-        const uint8_t *from = wide || log2 >= 3 ? (const uint8_t *)d + 8 * l : (const uint8_t *)d + 4 * l;
-        if (size == 16) {
-            memcpy(host + offset[l], from, 8);
-            memcpy(host + offset[l] + 8, from + 8 * VM_LANES, 8);
-        } else {
-            memcpy(host + offset[l], from, size);
-        }
+#define PACK(T, D)                                                                                           \
+    static void pack_##T##_##D(const void *restrict dp, uint8_t *restrict host) {                            \
+        const D *d = dp;                                                                                     \
+        for (unsigned l = 0; l < VM_LANES; l++) {                                                            \
+            T value = (T)d[l];                                                                               \
+            memcpy(host + l * sizeof value, &value, sizeof value);                                           \
+        }                                                                                                    \
+    }
+/* clang-format off */
+SCATTER(u8, u32) SCATTER(u8, u64) SCATTER(u16, u32) SCATTER(u16, u64) SCATTER(u32, u32) SCATTER(u32, u64)
+SCATTER(u64, u64) PACK(u8, u32) PACK(u16, u32)
+    /* clang-format on */
+
+    static void scatter(unsigned log2, bool wide, const void *d, uint8_t *host, const u32 *offset, u32 mask) {
+    switch (log2 << 1 | (unsigned)wide) {
+    case 0:
+        scatter_u8_u32(d, host, offset, mask);
+        break;
+    case 1:
+        scatter_u8_u64(d, host, offset, mask);
+        break;
+    case 2:
+        scatter_u16_u32(d, host, offset, mask);
+        break;
+    case 3:
+        scatter_u16_u64(d, host, offset, mask);
+        break;
+    case 4:
+        scatter_u32_u32(d, host, offset, mask);
+        break;
+    case 5:
+        scatter_u32_u64(d, host, offset, mask);
+        break;
+    case 8:
+    case 9:
+        scatter_u64_u64((const u64 *)d + VM_LANES, host + 8, offset, mask);
+        scatter_u64_u64(d, host, offset, mask);
+        break;
+    default:
+        scatter_u64_u64(d, host, offset, mask);
+    }
+}
+/* All lanes side by side. False: not this way. */
+static bool pack(unsigned log2, bool wide, const void *d, uint8_t *host) {
+    switch (log2 << 1 | (unsigned)wide) {
+    case 0:
+        pack_u8_u32(d, host);
+        return true;
+    case 2:
+        pack_u16_u32(d, host);
+        return true;
+    case 4:
+        memcpy(host, d, 4 * VM_LANES);
+        return true;
+    case 6:
+    case 7:
+        memcpy(host, d, 8 * VM_LANES);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -490,13 +549,10 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
         return false;
     if (count == 1) {
         const void *d = vm_operand(w, op->d);
-        if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide && space == VM_GLOBAL)
+        bool row = contiguous && m == NULL && mask == VM_ALL_LANES;
+        if (row && log2 == 2 && !wide && space == VM_GLOBAL)
             put_row(place.allocation, place.host + place.offset[0], d);
-        else if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 2 && !wide)
-            memcpy(place.host + place.offset[0], d, 4 * VM_LANES);
-        else if (contiguous && m == NULL && mask == VM_ALL_LANES && log2 == 3)
-            memcpy(place.host + place.offset[0], d, 8 * VM_LANES);
-        else
+        else if (!row || !pack(log2, wide, d, place.host + place.offset[0]))
             scatter(log2, wide, d, place.host, place.offset, mask);
         return true;
     }
