@@ -213,6 +213,27 @@ static void remove_at(vm_tmem *t, size_t i) {
     t->flights.items[i] = t->flights.items[--t->flights.count];
 }
 
+/* Two areas of the same lanes whose columns touch become one. */
+static bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
+    if (memcmp(to->lanes, from->lanes, sizeof to->lanes) != 0 || from->column > to->column + to->columns ||
+        to->column > from->column + from->columns)
+        return false;
+    uint32_t end = to->column + to->columns, other = from->column + from->columns;
+    to->column = to->column < from->column ? to->column : from->column;
+    to->columns = (end > other ? end : other) - to->column;
+    return true;
+}
+
+/* A flight that the new one can be a part of: stores of a warp end together, at its wait, so those side by
+ * side are one; a load is only the same as one of the same cells. */
+static bool absorbs(vm_tmem_flight *f, vm_tmem_kind kind, uint16_t agent, const vm_tmem_area *area) {
+    if (f->kind != kind || f->agent != agent || f->released != NULL)
+        return false;
+    if (kind == VM_TMEM_STORE)
+        return join_areas(&f->area, area);
+    return kind == VM_TMEM_LOAD && memcmp(&f->area, area, sizeof *area) == 0;
+}
+
 uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
                               const vm_tmem_area *area) {
     vm_tmem_flight flight = {.kind = kind, .agent = agent, .pc = pc, .id = ++t->next_flight, .area = *area};
@@ -222,6 +243,14 @@ uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uin
         else
             i++;
     }
+    for (size_t i = 0; i < t->flights.count; i++)
+        if (absorbs(&t->flights.items[i], kind, agent, area)) {
+            vm_tmem_flight *f = &t->flights.items[i];
+            if (kind == VM_TMEM_LOAD)
+                f->id = flight.id; /* the later one ends it */
+            f->pc = kind == VM_TMEM_LOAD ? pc : f->pc;
+            return f->id;
+        }
     base_vector_push(t->arena, &t->flights, flight);
     return flight.id;
 }
@@ -232,17 +261,6 @@ void vm_tmem_flight_end(vm_tmem *t, uint64_t id) {
             remove_at(t, i);
             return;
         }
-}
-
-/* Two areas of the same lanes whose columns touch become one. */
-static bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
-    if (memcmp(to->lanes, from->lanes, sizeof to->lanes) != 0 || from->column > to->column + to->columns ||
-        to->column > from->column + from->columns)
-        return false;
-    uint32_t end = to->column + to->columns, other = from->column + from->columns;
-    to->column = to->column < from->column ? to->column : from->column;
-    to->columns = (end > other ? end : other) - to->column;
-    return true;
 }
 
 void vm_tmem_flight_waited(vm_tmem *t, uint64_t id, uint64_t now, const uint64_t *released) {

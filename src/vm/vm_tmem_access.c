@@ -151,6 +151,8 @@ static bool is_late(const vm_warp *warp, vm_async_class class, uint64_t serial) 
     }
 }
 
+enum { PENDING_LIMIT = 1024 }; /* loads and stores of a warp that are remembered without a wait */
+
 /* ---- loads ---- */
 static vm_tmem_pending_load *find_load(vm_tmem_warp *w, uint64_t serial) {
     for (size_t i = w->loads.count; serial && i-- > 0;)
@@ -195,6 +197,20 @@ static void note_class(const vm_warp *warp, vm_async_class class) {
         run->async_classes |= 1u << class;
 }
 
+/* Loads that a kernel never waits for: those whose registers were all read are over, of the rest the oldest
+ * go. */
+static void forget_loads(vm_warp *warp, vm_tmem_warp *w) {
+    size_t kept = 0;
+    for (size_t i = 0; i < w->loads.count; i++)
+        if (w->loads.items[i].unseen != 0)
+            w->loads.items[kept++] = w->loads.items[i];
+    size_t over = kept > PENDING_LIMIT / 2 ? kept - PENDING_LIMIT / 2 : 0;
+    for (size_t i = 0; i < over; i++)
+        end_flights(warp, w->loads.items[i].flights);
+    memmove(w->loads.items, w->loads.items + over, (kept - over) * sizeof *w->loads.items);
+    w->loads.count = kept - over;
+}
+
 vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_action action;
     if (!vm_tmem_gather(warp, mask, &action))
@@ -219,6 +235,8 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
         if (load.fetched)
             fill(warp, &load, r, vm_operand(warp, list[1 + r]));
     }
+    if (w->loads.count >= PENDING_LIMIT)
+        forget_loads(warp, w);
     base_vector_push(warp->cta->arena, &w->loads, load);
     return VM_GO;
 }
@@ -321,6 +339,31 @@ static void write_cells(const vm_warp *warp, const vm_tmem_pending_store *store,
                   warp->cta->run->launch->tmem_unpack_preserves);
 }
 
+/* The cells that a late store wrote: still this CTA's? */
+static void complete_store(vm_warp *warp, vm_tmem_pending_store *store) {
+    vm_tmem_area areas[2];
+    uint32_t column, count = vm_tmem_areas(&store->form, store->column, store->lane, areas);
+    vm_tmem_allocation found;
+    if (store->done)
+        return;
+    store->done = true;
+    for (uint32_t k = 0; k < count; k++)
+        if (vm_tmem_check(vm_tmem_of(warp->cta), &areas[k], warp->cta->linear, &column, &found) !=
+            VM_TMEM_FINE)
+            return;
+    for (uint32_t r = 0; r < vm_tmem_registers(&store->form); r++)
+        write_cells(warp, store, r, store->rows + (size_t)r * VM_LANES);
+}
+
+/* Stores that a kernel never waits for: the oldest goes as if it had waited. */
+static void forget_store(vm_warp *warp, vm_tmem_warp *w) {
+    vm_tmem_pending_store first = w->stores.items[0];
+    complete_store(warp, &first);
+    end_flights(warp, first.flights);
+    memmove(w->stores.items, w->stores.items + 1, (w->store_count - 1) * sizeof *w->stores.items);
+    w->stores.items[--w->store_count] = first; /* its rows are used again */
+}
+
 vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_action action;
     if (!vm_tmem_gather(warp, mask, &action))
@@ -328,6 +371,8 @@ vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) 
     vm_tmem_warp *w = vm_tmem_warp_of(warp);
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
     uint32_t pc = warp->splits[warp->current].pc;
+    if (w->store_count >= PENDING_LIMIT)
+        forget_store(warp, w);
     if (w->store_count == w->stores.count)
         base_vector_push(warp->cta->arena, &w->stores, (vm_tmem_pending_store){0});
     vm_tmem_pending_store *store = &w->stores.items[w->store_count];
@@ -353,22 +398,6 @@ vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) 
             memcpy(store->rows + (size_t)r * VM_LANES, vm_operand(warp, list[1 + r]), VM_ROW_BYTES);
     }
     return VM_GO;
-}
-
-/* The cells that a late store wrote: still this CTA's? */
-static void complete_store(vm_warp *warp, vm_tmem_pending_store *store) {
-    vm_tmem_area areas[2];
-    uint32_t column, count = vm_tmem_areas(&store->form, store->column, store->lane, areas);
-    vm_tmem_allocation found;
-    if (store->done)
-        return;
-    store->done = true;
-    for (uint32_t k = 0; k < count; k++)
-        if (vm_tmem_check(vm_tmem_of(warp->cta), &areas[k], warp->cta->linear, &column, &found) !=
-            VM_TMEM_FINE)
-            return;
-    for (uint32_t r = 0; r < vm_tmem_registers(&store->form); r++)
-        write_cells(warp, store, r, store->rows + (size_t)r * VM_LANES);
 }
 
 /* ---- wait ---- */

@@ -201,6 +201,22 @@ static void flights(void **state) {
         vm_tmem_flight_waited(t, vm_tmem_flight_begin(t, VM_TMEM_LOAD, 1, k, &next), 300, &released);
     }
     assert_in_range(t->flights.count, 1, 70);
+    /* without a wait: stores side by side are one flight, a load of the same cells too */
+    vm_tmem_flight_drop(t, &all);
+    uint64_t id = 0;
+    for (uint32_t k = 0; k < 300; k++) {
+        vm_tmem_area next = vm_tmem_rows(k % 100, 1, 32, 32);
+        uint64_t given = vm_tmem_flight_begin(t, VM_TMEM_STORE, 4, k, &next);
+        assert_true(id == 0 || given == id);
+        id = given;
+        next = vm_tmem_rows(7, 2, 0, 16);
+        vm_tmem_flight_begin(t, VM_TMEM_LOAD, 4, k, &next);
+    }
+    assert_int_equal(t->flights.count, 2);
+    vm_tmem_flight_waited(t, id, 400, &released);
+    vm_tmem_area stored = vm_tmem_rows(99, 1, 32, 32);
+    assert_null(vm_tmem_flight_find(t, &stored, VM_TMEM_ANY, 4, 0));
+    assert_non_null(vm_tmem_flight_find(t, &stored, VM_TMEM_ANY, 5, 0));
 }
 
 /* ---- fragments ---- */

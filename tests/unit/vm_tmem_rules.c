@@ -410,6 +410,25 @@ static void fences(void **state) {
     CHECK(state, rules);
 }
 
+/* Kernels that never wait: what is remembered stays bounded, and so does the time. */
+static void never_waiting(void **state) {
+    static const char *const loops[] = {
+        ST(0, "%r1"), LD("%r10", 0), LD("%r10", 0) "add.u32 %r11, %r10, %r11;\n",
+        "and.b32 %r21, %r20, 63;\nadd.u32 %r5, %r4, %r6;\nadd.u32 %r5, %r5, %r21;\n" ST(0, "%r1")
+            LD("%r10", 0)};
+    static const char *const before =
+        BEGIN ST(0, "%r1") WAIT_ST "mov.u32 %r20, 0;\nmov.u32 %r11, 0;\nloop:\n";
+    static const char *const after =
+        "add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p2, %r20, 20000;\n@%p2 bra loop;\n" END;
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+        for (unsigned s = 0; s < 2; s++) {
+            vm_case *c = load(*state, base_arena_format(*state, "%s%s%s", before, loops[i], after));
+            c->launch.schedule = schedules[s];
+            vm_case_run(c, 1, 32);
+            assert_int_equal(c->result->status, VM_COMPLETE);
+        }
+}
+
 static void capacity(void **state) {
     for (unsigned s = 0; s < 3; s++) {
         vm_case *c = load(*state, ALLOC(512) ALLOC2(32) PUBLISH FREE(512));
@@ -453,10 +472,10 @@ static void places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(allocation), UNIT_WITH_ARENA(warps),     UNIT_WITH_ARENA(release_lanes),
-        UNIT_WITH_ARENA(cells),      UNIT_WITH_ARENA(registers), UNIT_WITH_ARENA(values),
-        UNIT_WITH_ARENA(late_shows), UNIT_WITH_ARENA(fences),    UNIT_WITH_ARENA(capacity),
-        UNIT_WITH_ARENA(places),
+        UNIT_WITH_ARENA(allocation), UNIT_WITH_ARENA(warps),         UNIT_WITH_ARENA(release_lanes),
+        UNIT_WITH_ARENA(cells),      UNIT_WITH_ARENA(registers),     UNIT_WITH_ARENA(values),
+        UNIT_WITH_ARENA(late_shows), UNIT_WITH_ARENA(fences),        UNIT_WITH_ARENA(capacity),
+        UNIT_WITH_ARENA(places),     UNIT_WITH_ARENA(never_waiting),
     };
     return cmocka_run_group_tests_name("vm_tmem_rules", tests, NULL, NULL);
 }
