@@ -183,11 +183,11 @@ typedef struct tirc_launch {
     /* One pointer per kernel parameter to a value of its size, as cuLaunchKernel takes them; NULL: by name
      * in `arguments`. PTX modules only. Addresses in the values are those of `device`. */
     void *const *parameters;
-    uint32_t late_classes; /* LATE: bit per kind of asynchronous work that is late; 0: all */
-    uint32_t sms;          /* SMs of the machine; 0: 148 */
-    uint32_t ctas_per_sm;  /* CTAs that live on an SM at a time, at most; 0: as many as fit */
-    uint32_t tmem_base;    /* first column of tensor memory that an allocation tries, a multiple of 32 */
-    uint64_t tmem_random;  /* seed: allocations choose among the free places; 0: the first one */
+    uint32_t late_classes;      /* LATE: bit per kind of asynchronous work that is late; 0: all */
+    uint32_t sms;               /* SMs of the machine; 0: 148 */
+    uint32_t ctas_per_sm;       /* CTAs that live on an SM at a time, at most; 0: as many as fit */
+    uint32_t tmem_base;         /* first column of tensor memory that an allocation tries, a multiple of 32 */
+    uint64_t tmem_random;       /* seed: allocations choose among the free places; 0: the first one */
     bool tmem_lanes_release;    /* lane 0 in an address of tensor memory means the warp's own lanes */
     bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
 } tirc_launch;
