@@ -153,6 +153,9 @@ typedef enum tirc_schedule {
     TIRC_SCHEDULE_RANDOM,
     TIRC_SCHEDULE_ALL
 } tirc_schedule;
+/* How matrix instructions add: as the hardware of the module's target, as a chain of f32 multiply-adds in
+ * increasing k, or exactly with one rounding. */
+typedef enum tirc_numerics { TIRC_NUMERICS_HW, TIRC_NUMERICS_FP32, TIRC_NUMERICS_EXACT } tirc_numerics;
 /* Kinds of asynchronous work, as bits for tirc_launch.late_classes; tirc_async_name gives "bulk" for index 1.
  */
 TIRC_API const char *tirc_async_name(unsigned index); /* NULL: there is no such kind */
@@ -190,6 +193,7 @@ typedef struct tirc_launch {
     uint64_t tmem_random;       /* seed: allocations choose among the free places; 0: the first one */
     bool tmem_lanes_release;    /* lane 0 in an address of tensor memory means the warp's own lanes */
     bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
+    tirc_numerics numerics;
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */

@@ -93,6 +93,7 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->sms = from->sms;
     to->ctas_per_sm = from->ctas_per_sm;
     to->tmem_base = from->tmem_base;
+    to->numerics = (vm_numerics)from->numerics;
     to->tmem_random = from->tmem_random;
     to->tmem_lanes_release = from->tmem_lanes_release;
     to->tmem_unpack_preserves = from->tmem_unpack_preserves;
@@ -184,6 +185,7 @@ tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report
         (launch->argument_count && !launch->arguments) ||
         (launch->parameters && (module->kind != TIRC_KIND_PTX || launch->argument_count)) ||
         (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_ALL ||
+        (unsigned)launch->numerics > TIRC_NUMERICS_EXACT ||
         (launch->schedule == TIRC_SCHEDULE_ALL && (launch->device || launch->on_gpu)))
         return TIRC_USAGE;
     api_run run = {.module = module, .launch = launch};

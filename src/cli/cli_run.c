@@ -27,6 +27,7 @@ static const cli_option options[] = {
     {"--schedule", "early|late[:KIND]|SEED|all",
      "when asynchronous work happens, and the order of warps; early when not given. all: every one, compared",
      false},
+    {"--numerics", "hw|fp32|exact", "how matrix instructions add; hw when not given", false},
     {"--sms", "N", "SMs of the machine; 148 when not given", false},
     {"--ctas-per-sm", "N", "CTAs that live on an SM at a time, at most; as many as fit when not given",
      false},
@@ -150,10 +151,18 @@ static bool read_switch(const cli_arguments *arguments, const char *name, const 
 }
 
 static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
-    const char *base = cli_value(arguments, "--tmem-base");
+    const char *base = cli_value(arguments, "--tmem-base"), *numerics = cli_value(arguments, "--numerics");
+    if (numerics && strcmp(numerics, "hw") && strcmp(numerics, "fp32") && strcmp(numerics, "exact")) {
+        cli_usage("run", "`--numerics %s`: hw, fp32 or exact is wanted", numerics);
+        return false;
+    }
     if (!read_switch(arguments, "--tmem-lanes", "strict", "release", &launch->tmem_lanes_release) ||
         !read_switch(arguments, "--tmem-unpack", "zero", "keep", &launch->tmem_unpack_preserves))
         return false;
+    if (numerics)
+        launch->numerics = *numerics == 'h'   ? TIRC_NUMERICS_HW
+                           : *numerics == 'f' ? TIRC_NUMERICS_FP32
+                                              : TIRC_NUMERICS_EXACT;
     uint64_t sms = 0, per_sm = 0;
     if (!cli_number(arguments, "--sms", 1, 100000, &sms) ||
         !cli_number(arguments, "--ctas-per-sm", 1, 32, &per_sm))

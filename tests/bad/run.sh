@@ -178,6 +178,7 @@ try "cluster that does not divide the grid" 1 "race.ptx:4:.*grid.x is 3, which i
 try "cluster larger than the machine" 1 'T0701' \
     "$tirc" run race.ptx --grid 8 --block 64 --cluster 4 --sms 2 --arg 0=zeros@int32:64
 try "unknown schedule" 2 'tmem-load' "$tirc" run race.ptx --grid 1 --block 64 --schedule late:never
+try "unknown numerics" 2 'numerics' "$tirc" run race.ptx --grid 1 --block 64 --numerics fast
 try "unknown base of tensor memory" 2 'tmem-base' "$tirc" run race.ptx --grid 1 --block 64 --tmem-base 33
 kernel huge.py 'B[tx] = A[tx]'
 sed -i 's/grid=(1,)/grid=(2147483648,)/' huge.py

@@ -203,7 +203,12 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 }
 
 /* ---- the device ---- */
-enum { SM_COUNT = 148, SHARED_OPT_IN = 227 * 1024, SHARED_SM = 228 * 1024 };
+enum { SHARED_OPT_IN = 227 * 1024, SHARED_SM = 228 * 1024 };
+/* as many as launches have (cudart_module.c) */
+static int sm_count(void) {
+    const char *text = getenv("TIRC_SMS");
+    return text && atoi(text) > 0 ? atoi(text) : 148;
+}
 static int capability(void) {
     const char *text = getenv("TIRC_CAPABILITY");
     return text ? atoi(text) : 100;
@@ -249,7 +254,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int numbe
     properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
     properties->major = capability() / 10;
     properties->minor = capability() % 10;
-    properties->multiProcessorCount = SM_COUNT;
+    properties->multiProcessorCount = sm_count();
     properties->l2CacheSize = 126 << 20;
     properties->unifiedAddressing = 1;
     properties->cooperativeLaunch = 1;
@@ -267,7 +272,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = capability() % 10;
         break;
     case cudaDevAttrMultiProcessorCount:
-        *value = SM_COUNT;
+        *value = sm_count();
         break;
     case cudaDevAttrMaxSharedMemoryPerBlock:
         *value = 48 * 1024;
@@ -339,7 +344,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
             size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y *
                    config->attrs[i].val.clusterDim.z;
-    *clusters = blocks * (SM_COUNT / (int)(size ? size : 1));
+    *clusters = blocks * (sm_count() / (int)(size ? size : 1));
     return error;
 }
 

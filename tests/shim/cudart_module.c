@@ -2,8 +2,9 @@
  * Preloaded CUDA runtime: device code that the compiler embedded, kernels, variables, launches. A program
  * built with `nvcc -cudart shared -no-compress` and PTX inside (code=compute_XX) runs on the machine with
  *     LD_PRELOAD=build/release/libtirc_cudart.so ./program
- * Options come from the environment: TIRC_SCHEDULE (early, late, or a seed), TIRC_THREADS, TIRC_CTAS_PER_SM,
- * TIRC_SMS, TIRC_NUMERICS, TIRC_VERBOSE. Findings go to standard error. */
+ * Options come from the environment: TIRC_SCHEDULE (early, late, late:KIND, or a seed), TIRC_THREADS,
+ * TIRC_CTAS_PER_SM, TIRC_SMS, TIRC_TMEM_BASE, TIRC_TMEM_RANDOM, TIRC_NUMERICS (hw, fp32, exact), TIRC_STEPS,
+ * TIRC_VERBOSE. Findings go to standard error. */
 #include "cudart.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -222,8 +223,12 @@ shim_kernel *shim_kernel_find(const void *host) {
 /* ---- launches ---- */
 static void options_from_environment(tirc_launch *launch) {
     const char *text = getenv("TIRC_SCHEDULE");
-    if (text && !strcmp(text, "late")) {
+    if (text && !strncmp(text, "late", 4)) { /* late, late:bulk */
+        const char *name;
         launch->schedule = TIRC_SCHEDULE_LATE;
+        for (unsigned i = 0; text[4] == ':' && (name = tirc_async_name(i)) != NULL; ++i)
+            if (!strcmp(text + 5, name))
+                launch->late_classes = 1u << i;
     } else if (text && *text >= '0' && *text <= '9') {
         launch->schedule = TIRC_SCHEDULE_RANDOM;
         launch->seed = strtoull(text, NULL, 0);
@@ -232,6 +237,18 @@ static void options_from_environment(tirc_launch *launch) {
         launch->threads = (uint32_t)strtoul(text, NULL, 0);
     if ((text = getenv("TIRC_STEPS")))
         launch->step_limit = strtoull(text, NULL, 0);
+    if ((text = getenv("TIRC_NUMERICS")))
+        launch->numerics = *text == 'f'   ? TIRC_NUMERICS_FP32
+                           : *text == 'e' ? TIRC_NUMERICS_EXACT
+                                          : TIRC_NUMERICS_HW;
+    if ((text = getenv("TIRC_SMS")))
+        launch->sms = (uint32_t)strtoul(text, NULL, 0);
+    if ((text = getenv("TIRC_CTAS_PER_SM")))
+        launch->ctas_per_sm = (uint32_t)strtoul(text, NULL, 0);
+    if ((text = getenv("TIRC_TMEM_BASE")))
+        launch->tmem_base = (uint32_t)strtoul(text, NULL, 0);
+    if ((text = getenv("TIRC_TMEM_RANDOM")))
+        launch->tmem_random = strtoull(text, NULL, 0);
 }
 
 static bool print_text(void *user, const char *data, size_t size) {
