@@ -249,7 +249,7 @@ bool vm_decode_move(vm_decoder *d) {
         vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_ISSPACEP);
         op->d = to;
         op->a = address;
-        op->imm = window_space(d->instruction);
+        op->imm = window_space(d->instruction) | (ptx_has(d->instruction, PTX_MOD_SHARED__CLUSTER) ? 8u : 0);
         return true;
     }
     case PTX_OP_ACTIVEMASK: {

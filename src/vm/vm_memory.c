@@ -283,7 +283,10 @@ vm_action vm_external_ISSPACEP(vm_warp *warp, const vm_op *op, uint32_t mask) {
         uint64_t address = vm_operand64(warp, op->a, lane), window = address >> VM_WINDOW_BITS;
         static const vm_space windows[] = {VM_GLOBAL, VM_SHARED, VM_LOCAL, VM_CONST, VM_PARAM};
         vm_space space = window < 5 ? windows[window] : VM_GLOBAL;
-        bool is = window == 0 ? false : space == (vm_space)op->imm;
+        bool is = window == 0 ? false : space == (vm_space)(op->imm & 7);
+        const vm_cta *cta = warp->cta;
+        if (is && space == VM_SHARED && cta->cluster_size && !(op->imm & 8)) /* .shared::cta: the own one */
+            is = (address & (VM_WINDOW(1) - 1)) >> VM_RANK_SHIFT == cta->rank;
         *result = (*result & ~(1u << lane)) | (uint32_t)is << lane;
     }
     return VM_GO;

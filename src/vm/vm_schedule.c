@@ -100,8 +100,10 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     cta->open_barriers = 0;
     if (cta->mbarriers != NULL)
         vm_mbarrier_start(cta);
-    if (cta->group == NULL && cta->async != NULL)
+    if (cta->group == NULL && cta->async != NULL) {
         vm_async_reset(cta->async);
+        vm_async_seed(cta->async, linear);
+    }
     cta->exited = false;
     cta->registers = 0;
     vm_tmem_start(cta);

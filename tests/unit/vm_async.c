@@ -86,6 +86,27 @@ static void differences(void **state) {
     }
 }
 
+/* Even a race gives the same under one seed, whatever the workers. */
+static void repeatable(void **state) {
+    for (uint64_t seed = 1; seed < 5; seed++) {
+        uint32_t *first = NULL, kinds = 0;
+        for (uint32_t threads = 1; threads <= 4; threads++) {
+            uint32_t *d;
+            vm_case *c = prepare(*state, START SEND READ STORE_R1 WAIT, 5, &d);
+            c->launch.seed = seed;
+            c->launch.threads = threads;
+            vm_case_run(c, 60, 32);
+            assert_int_equal(c->result->status, VM_COMPLETE);
+            if (first == NULL)
+                first = d;
+            assert_memory_equal(first, d, 60 * 32 * 4);
+            for (uint32_t i = 0; i < 60 * 32; i++)
+                kinds |= d[i] == 7 ? 1 : 2;
+        }
+        assert_int_equal(kinds, 3);
+    }
+}
+
 /* ---- SMs ---- */
 #define ALLOC(columns)                                                                                       \
     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], " columns ";\nbar.sync 0;\n"            \
@@ -168,28 +189,27 @@ static void permit_deadlock(void **state) {
         assert_non_null(strstr(text, "CTA (1,0,0), warp 0"));
         assert_non_null(strstr(text, "permit"));
         /* on two SMs it runs */
-        c = run_groups(
-            *state,
-            "setp.eq.u32 %p1, %r91, 0;\n@%p1 bra first;\n" ALLOC("32") "st.release.gpu.global.u32 [%rd90], "
-                                                                       "1;\n" FREE("32") "bra "
-                                                                                         "out;\nfirst:"
-                                                                                         "\n" ALLOC(
-                                                                                             "32") "again:"
-                                                                                                   "\nld."
-                                                                                                   "acquire."
-                                                                                                   "gpu."
-                                                                                                   "global."
-                                                                                                   "u32 %r5, "
-                                                                                                   "[%rd90];"
-                                                                                                   "\nsetp."
-                                                                                                   "eq.u32 "
-                                                                                                   "%p2, "
-                                                                                                   "%r5, "
-                                                                                                   "0;\n@%p2 "
-                                                                                                   "bra "
-                                                                                                   "again;"
-                                                                                                   "\n" FREE("32") "out:\n",
-            s, 2, 2, 2, &d);
+        c = run_groups(*state,
+                       "setp.eq.u32 %p1, %r91, 0;\n@%p1 bra first;\n" ALLOC(
+                           "32") "st.release.gpu.global.u32 [%rd90], "
+                                 "1;\n" FREE("32") "bra "
+                                                   "out;\nfirst:"
+                                                   "\n" ALLOC("32") "again:"
+                                                                    "\nld."
+                                                                    "acquire."
+                                                                    "gpu."
+                                                                    "global."
+                                                                    "u32 %r5, "
+                                                                    "[%rd90];"
+                                                                    "\nsetp."
+                                                                    "eq.u32 "
+                                                                    "%p2, "
+                                                                    "%r5, "
+                                                                    "0;\n@%p2 "
+                                                                    "bra "
+                                                                    "again;"
+                                                                    "\n" FREE("32") "out:\n",
+                       s, 2, 2, 2, &d);
         vm_case_clean(c);
     }
 }
@@ -214,9 +234,9 @@ static void faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(waited),  UNIT_WITH_ARENA(in_flight), UNIT_WITH_ARENA(differences),
-        UNIT_WITH_ARENA(sharing), UNIT_WITH_ARENA(workers),   UNIT_WITH_ARENA(permit_deadlock),
-        UNIT_WITH_ARENA(faults),
+        UNIT_WITH_ARENA(waited),          UNIT_WITH_ARENA(in_flight), UNIT_WITH_ARENA(differences),
+        UNIT_WITH_ARENA(repeatable),      UNIT_WITH_ARENA(sharing),   UNIT_WITH_ARENA(workers),
+        UNIT_WITH_ARENA(permit_deadlock), UNIT_WITH_ARENA(faults),
     };
     return cmocka_run_group_tests_name("vm async", tests, NULL, NULL);
 }

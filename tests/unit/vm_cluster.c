@@ -85,6 +85,8 @@ static void distributed(void **state) {
         "and.b32 %r31, %r12, 0xffffff;\nshl.b32 %r32, %r20, 24;\nor.b32 %r31, %r31, %r32;\n"
         "ld.shared.u32 %r33, [%r31];\n" SYNC "ld.shared.u32 %r34, [sum];\n"
         "mul.lo.u32 %r1, %r24, 3;\nadd.u32 %r1, %r1, %r25;\nmad.lo.u32 %r1, %r28, 1000000, %r1;\n"
+        "isspacep.shared::cta %p4, %rd3;\nisspacep.shared::cluster %p5, %rd3;\n"
+        "isspacep.shared %p6, %rd1;\n@%p4 trap;\n@!%p5 trap;\n@!%p6 trap;\n"
         "mad.lo.u32 %r1, %r29, 10000000, %r1;\nmad.lo.u32 %r1, %r30, 100000000, %r1;\n"
         "sub.u32 %r33, %r33, %r13;\nadd.u32 %r1, %r1, %r33;\nmad.lo.u32 %r1, %r34, 7, %r1;\n" STORE_R1;
     for (size_t s = 0; s < SCHEDULES; s++) {
