@@ -49,10 +49,11 @@ static void describe_barrier(const vm_cta *cta, const vm_split *split, base_buil
     base_builder_string(text, ")");
 }
 
-static void describe_parked(const vm_cta *cta, const vm_split *split, base_builder *text) {
+static void describe_parked(const vm_warp *warp, const vm_split *split, base_builder *text) {
+    const vm_cta *cta = warp->cta;
     switch ((vm_park)split->wait) {
     case VM_PARK_MBARRIER:
-        vm_mbarrier_describe(cta, split, text);
+        vm_mbarrier_describe(warp, split, text);
         break;
     case VM_PARK_CLUSTER:
         vm_cluster_describe(cta, text);
@@ -82,7 +83,7 @@ static void describe_split(const vm_warp *warp, const vm_split *split, base_buil
         describe_barrier(warp->cta, split, text);
         break;
     case VM_SPLIT_PARKED:
-        describe_parked(warp->cta, split, text);
+        describe_parked(warp, split, text);
         break;
     case VM_SPLIT_COLLECTIVE:
         base_builder_format(text, "waits at %s for lanes 0x%08x", name, split->wait & warp->live);

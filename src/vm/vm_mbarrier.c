@@ -266,9 +266,12 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
     if (!parity && (barrier->phase & 0xffffffffu) > waited + 1)
         report(by, VM_FIND_MBARRIER_PHASE, barrier, offset, waited, barrier->phase);
     if (done && barrier->phase > 0) {
-        if (barrier->observed < barrier->phase)
+        if (barrier->observed < barrier->phase) { /* the first to see it */
             barrier->observed = barrier->phase;
-        vm_async_observe(cta, offset, barrier->phase - 1);
+            vm_async_observe(cta, offset, barrier->phase - 1);
+        }
+        if (cta == by->warp->cta)
+            barrier->seen[by->warp->index] = (uint32_t)barrier->phase;
         vm_warp_acquired(by->warp);
         by->warp->cluster_acquired = by->warp->acquired; /* whoever arrived may be in another CTA */
     }
@@ -426,18 +429,27 @@ vm_action vm_external_MBARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     return warp->cta->status == VM_COMPLETE ? VM_GO : VM_HALT;
 }
 
-void vm_mbarrier_describe(const vm_cta *cta, const vm_split *split, base_builder *text) {
-    const vm_mbarrier *barrier = vm_mbarrier_at(cta, (uint32_t)split->detail);
+void vm_mbarrier_describe(const vm_warp *warp, const vm_split *split, base_builder *text) {
+    const vm_mbarrier *barrier = vm_mbarrier_at(warp->cta, (uint32_t)split->detail);
     base_builder_format(text, "waits at the mbarrier at shared address %llu",
                         (unsigned long long)split->detail);
     if (barrier == NULL) {
         base_builder_string(text, ", which is no longer valid");
         return;
     }
-    base_builder_format(text, " for phase %llu: %u of %u arrivals and %lld bytes are missing",
-                        (unsigned long long)barrier->phase, barrier->pending, barrier->expected,
-                        (long long)barrier->transactions);
-    const vm_program *program = cta->run->program;
+    base_builder_format(text, " for phase %llu: %u of %u arrivals", (unsigned long long)barrier->phase,
+                        barrier->pending, barrier->expected);
+    if (barrier->transactions < 0)
+        base_builder_format(text, " are missing, and %lld bytes came that nobody expects",
+                            (long long)-barrier->transactions);
+    else
+        base_builder_format(text, " and %lld bytes are missing", (long long)barrier->transactions);
+    uint32_t seen = barrier->seen[warp->index];
+    if (seen)
+        base_builder_format(text, "; this warp saw phase %u complete last", seen - 1);
+    if (seen && seen < barrier->phase)
+        base_builder_format(text, ", and missed phase %llu", (unsigned long long)barrier->phase - 1);
+    const vm_program *program = warp->cta->run->program;
     base_builder_string(text, "; initialised in ");
     vm_deadlock_place(program, barrier->init_pc, text);
     if (barrier->from_count == 0)

@@ -29,13 +29,15 @@ typedef enum vm_mbarrier_kind {
 typedef struct vm_mbarrier {
     uint32_t offset;
     bool live;
-    uint64_t phase;              /* the current, incomplete one; counts from 0 */
-    uint64_t observed;           /* phases below it have been seen complete by a wait */
-    uint32_t expected, pending;  /* arrivals */
-    int64_t transactions;        /* bytes expected less bytes completed */
-    uint64_t image;              /* what shared memory must hold */
+    uint64_t phase;             /* the current, incomplete one; counts from 0 */
+    uint64_t observed;          /* phases below it have been seen complete by a wait */
+    uint32_t expected, pending; /* arrivals */
+    int64_t transactions;       /* bytes expected less bytes completed */
+    uint64_t image;             /* what shared memory must hold */
     uint32_t init_pc;
-    uint32_t from[4], from_count; /* operations that arrived or completed bytes, the first few different ones */
+    uint32_t seen[32]; /* per warp of the CTA: phases that its waits have seen complete */
+    uint32_t from[4],
+        from_count; /* operations that arrived or completed bytes, the first few different ones */
 } vm_mbarrier;
 
 /* Arrivals and completed bytes of an asynchronous operation. Returns the number of the phase they counted
@@ -47,5 +49,5 @@ void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset,
 const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset); /* NULL: none alive */
 void vm_mbarrier_start(vm_cta *cta);                                   /* forgets all: a CTA begins */
 /* "waits at the mbarrier at shared offset ... " for a deadlock report. */
-void vm_mbarrier_describe(const vm_cta *cta, const vm_split *split, base_builder *text);
+void vm_mbarrier_describe(const vm_warp *warp, const vm_split *split, base_builder *text);
 #endif

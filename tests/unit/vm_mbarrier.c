@@ -184,6 +184,34 @@ static void deadlock(void **state) {
     }
 }
 
+/* The other warp ran two phases; who waits by parity for the first of them has missed it. */
+static void missed_phase(void **state) {
+    vm_case *c;
+    run_as(
+        &c, *state,
+        "setp.eq.u32 %p15, %r93, 0;\n@%p15 mbarrier.init.shared.b64 [bar], 1;\nbar.sync 0;\n"
+        "setp.lt.u32 %p1, %r93, 32;\n@%p1 bra slow;\nsetp.eq.u32 %p2, %r93, 32;\n"
+        "@%p2 mbarrier.arrive.shared.b64 _, [bar];\n" WAIT(
+            "w0",
+            "0") "bar.sync 1;\n"
+                 "@%p2 mbarrier.arrive.shared.b64 _, [bar];\n" WAIT(
+                     "w1",
+                     "1") "@%p2 mbarrier.arrive.shared.b64 _, [bar];\n" WAIT("w2",
+                                                                             "0") "bar.sync 2;\nbra out;\n"
+                                                                                  "slow:\n" WAIT(
+                                                                                      "v0",
+                                                                                      "0") "bar.sync "
+                                                                                           "1;\nbar.sync "
+                                                                                           "2;\n" WAIT("v1",
+                                                                                                       "1") "out:\n",
+        1, 64, 0);
+    assert_int_equal(c->result->status, VM_DEADLOCK);
+    assert_non_null(
+        strstr(c->result->findings[0].text,
+               "for phase 3: 1 of 1 arrivals and 0 bytes are missing; this warp saw phase 0 complete "
+               "last, and missed phase 2"));
+}
+
 /* A loop that looks at two barriers in turn must not stay parked at the first. */
 static void two_barriers(void **state) {
     for (size_t s = 0; s < SCHEDULES; s++) {
@@ -250,9 +278,9 @@ static void every_form(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(every_form),   UNIT_WITH_ARENA(pipeline),      UNIT_WITH_ARENA(states),
-        UNIT_WITH_ARENA(transactions), UNIT_WITH_ARENA(generic_forms), UNIT_WITH_ARENA(misuse),
-        UNIT_WITH_ARENA(deadlock),     UNIT_WITH_ARENA(two_barriers),
+        UNIT_WITH_ARENA(every_form), UNIT_WITH_ARENA(missed_phase), UNIT_WITH_ARENA(pipeline),
+        UNIT_WITH_ARENA(states),     UNIT_WITH_ARENA(transactions), UNIT_WITH_ARENA(generic_forms),
+        UNIT_WITH_ARENA(misuse),     UNIT_WITH_ARENA(deadlock),     UNIT_WITH_ARENA(two_barriers),
     };
     return cmocka_run_group_tests_name("vm mbarrier", tests, NULL, NULL);
 }
