@@ -114,6 +114,10 @@ static bool read_schedule(const cli_arguments *arguments, tirc_launch *launch) {
     if (!text || !strcmp(text, "early"))
         return true;
     if (!strcmp(text, "all")) {
+        if (launch->on_gpu) {
+            cli_usage("run", "--schedule is for the CPU machine; it does not go with --on cuda");
+            return false;
+        }
         launch->schedule = TIRC_SCHEDULE_ALL;
         return true;
     }
