@@ -149,6 +149,109 @@ static void remote_arrivals(void **state) {
     }
 }
 
+/* Every form of st.async and red.async, to the other CTA of a pair: 16 bytes that were there, what arrives.
+ */
+static void async_forms(void **state) {
+#define COMPLETE ".mbarrier::complete_tx::bytes"
+    static const struct {
+        const char *form, *operand;
+        uint32_t bytes, expected[4];
+    } cases[] = {
+        {"st.async.shared::cluster" COMPLETE ".b32", "%r10", 4, {3, 8, 9, 10}},
+        {"st.async.weak.shared::cluster" COMPLETE ".u32", "%r10", 4, {3, 8, 9, 10}},
+        {"st.async.weak.shared::cluster" COMPLETE ".s64", "%rd10", 8, {0x55, 0x77, 9, 10}},
+        {"st.async" COMPLETE ".f32", "%f10", 4, {0x3fc00000, 8, 9, 10}},
+        {"st.async.shared::cluster" COMPLETE ".f64", "%fd10", 8, {0, 0x3ff80000, 9, 10}},
+        {"st.async.shared::cluster" COMPLETE ".v2.b32", "{%r10, %r11}", 8, {3, 0xfffffffe, 9, 10}},
+        {"st.async.shared::cluster" COMPLETE ".v4.s32",
+         "{%r10, %r11, %r10, %r11}",
+         16,
+         {3, 0xfffffffe, 3, 0xfffffffe}},
+        {"st.async.shared::cluster" COMPLETE ".v2.u64", "{%rd10, %rd10}", 16, {0x55, 0x77, 0x55, 0x77}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".inc.u32", "%r10", 4, {0, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".dec.u32", "%r10", 4, {3, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".min.u32", "%r11", 4, {7, 8, 9, 10}},
+        {"red.async.relaxed.cluster" COMPLETE ".min.s32", "%r11", 4, {0xfffffffe, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".max.u32", "%r11", 4, {0xfffffffe, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".max.s32", "%r11", 4, {7, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".and.b32", "%r10", 4, {3, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".or.b32", "%r11", 4, {0xffffffff, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".xor.b32", "%r10", 4, {4, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".add.u32", "%r10", 4, {10, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".add.s32", "%r11", 4, {5, 8, 9, 10}},
+        {"red.async.relaxed.cluster.shared::cluster" COMPLETE ".add.u64", "%rd10", 8, {0x5c, 0x7f, 9, 10}},
+    };
+    static const shape how = {{2, 1, 1}, 1, {2, 1, 1}, 0, 0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t s = 0; s < SCHEDULES; s++) {
+            bool generic = strstr(cases[i].form, "shared::cluster") == NULL;
+            const char *body = base_arena_format(
+                *state,
+                "mov.u32 %%r10, 3;\nmov.u32 %%r11, -2;\nmov.u64 %%rd10, 0x7700000055;\nmov.f32 %%f10, "
+                "0f3FC00000;\n"
+                "mov.f64 %%fd10, 0d3FF8000000000000;\nmov.u32 %%r1, 7;\nmov.u32 %%r2, 8;\nmov.u32 %%r3, 9;\n"
+                "mov.u32 %%r4, 10;\nst.shared.v4.u32 [cell], {%%r1, %%r2, %%r3, %%r4};\n"
+                "mbarrier.init.shared.b64 [bar], 1;\n"
+                "mbarrier.arrive.expect_tx.shared.b64 _, [bar], %u;\n" SYNC
+                "mov.u32 %%r20, %%cluster_ctarank;\nxor.b32 %%r20, %%r20, 1;\n"
+                "mapa.shared::cluster.u32 %%r21, cell, %%r20;\nmapa.shared::cluster.u32 %%r22, bar, %%r20;\n"
+                "cvta.shared.u64 %%rd1, cell;\nmapa.u64 %%rd1, %%rd1, %%r20;\ncvta.shared.u64 %%rd2, bar;\n"
+                "mapa.u64 %%rd2, %%rd2, %%r20;\n%s [%s], %s, [%s];\n"
+                "wait:\nmbarrier.try_wait.parity.shared.b64 %%p1, [bar], 0;\n@!%%p1 bra wait;\n"
+                "ld.shared.v4.u32 {%%r1, %%r2, %%r3, %%r4}, [cell];\nmul.wide.u32 %%rd3, %%r91, 16;\n"
+                "add.s64 %%rd3, %%rd3, %%rd90;\nst.global.v4.u32 [%%rd3], {%%r1, %%r2, %%r3, %%r4};\n" SYNC,
+                cases[i].bytes, cases[i].form, generic ? "%rd1" : "%r21", cases[i].operand,
+                generic ? "%rd2" : "%r22");
+            uint32_t *d;
+            vm_case *c = run_one(*state, ".shared .align 16 .b8 cell[16];\n.shared .align 8 .b64 bar;\n",
+                                 body, &how, s, &d);
+            vm_case_clean(c);
+            assert_memory_equal(d, cases[i].expected, 16);
+            assert_memory_equal(d + 4, cases[i].expected, 16);
+        }
+#undef COMPLETE
+}
+
+/* Forms to global memory, multicast cancellation, fences and hints. */
+static void other_forms(void **state) {
+    static const shape how = {{8, 1, 1}, 32, {2, 1, 1}, 2, 1};
+    const char *body =
+        "setp.eq.u32 %p1, %r93, 0;\nmov.u32 %r20, %cluster_ctarank;\nsetp.eq.u32 %p2, %r20, 0;\n"
+        "and.pred %p3, %p1, %p2;\n@%p1 mbarrier.init.shared::cta.b64 [bar], 1;\n"
+        "@%p1 fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive.release;\n"
+        "barrier.cluster.wait.acquire;\ngriddepcontrol.wait;\n"
+        "mov.u32 %r3, %ctaid.x;\nsub.u32 %r3, %r3, %r20;\nmov.u32 %r2, 0;\nnext:\n"
+        "add.u32 %r4, %r3, %r20;\nmad.lo.u32 %r5, %r4, 32, %r93;\nmul.wide.u32 %rd1, %r5, 8;\n"
+        "add.s64 %rd1, %rd1, %rd90;\nadd.u32 %r6, %r5, 1000;\n"
+        "st.async.release.gpu.global.u32 [%rd1], %r6;\nred.async.release.gpu.global.add.u32 [%rd1+4], 5;\n"
+        "fence.proxy.async;\nfence.proxy.async.shared::cta;\nfence.acq_rel.cluster;\nfence.sc.gpu;\n"
+        "fence.acquire.sync_restrict::shared::cluster.cluster;\nfence.release.sync_restrict::shared::cta."
+        "cluster;\n"
+        "nanosleep.u32 20;\n"
+        "@%p1 mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [bar], 16;\n" SYNC
+        "@%p3 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+        ".multicast::cluster::all.b128 [answer], [bar];\n"
+        "wait:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p4, [bar], %r2;\n@!%p4 bra wait;\n"
+        "xor.b32 %r2, %r2, 1;\nld.shared.b128 %q1, [answer];\n" SYNC
+        "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p5, %q1;\n@!%p5 bra done;\n"
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r3, %q1;\n"
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r7, %q1;\n"
+        "clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128 %r8, %q1;\n"
+        "or.b32 %r7, %r7, %r8;\nsetp.ne.u32 %p6, %r7, 0;\n@%p6 trap;\nbra next;\ndone:\n"
+        "griddepcontrol.launch_dependents;\n";
+    for (size_t s = 0; s < SCHEDULES; s++) {
+        uint32_t *d;
+        vm_case *c = run_one(*state, ".shared .align 8 .b64 bar;\n.shared .align 16 .b8 answer[16];\n", body,
+                             &how, s, &d);
+        vm_case_clean(c);
+        assert_int_equal(c->result->ctas, 8);
+        for (uint32_t i = 0; i < 8 * 32; i++) {
+            assert_int_equal(d[2 * i], i + 1000);
+            assert_int_equal(d[2 * i + 1], 5);
+        }
+    }
+}
+
 /* A persistent kernel that takes back CTAs which have not started: each index is done once. */
 static void launch_control(void **state) {
     static const shape how = {{40, 1, 1}, 32, {1, 1, 1}, 4, 2};
@@ -301,9 +404,10 @@ static void register_pool(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(registers),      UNIT_WITH_ARENA(distributed),   UNIT_WITH_ARENA(remote_arrivals),
-        UNIT_WITH_ARENA(launch_control), UNIT_WITH_ARENA(misuse),        UNIT_WITH_ARENA(launches),
-        UNIT_WITH_ARENA(directives),     UNIT_WITH_ARENA(register_pool),
+        UNIT_WITH_ARENA(registers),      UNIT_WITH_ARENA(distributed), UNIT_WITH_ARENA(remote_arrivals),
+        UNIT_WITH_ARENA(launch_control), UNIT_WITH_ARENA(async_forms), UNIT_WITH_ARENA(other_forms),
+        UNIT_WITH_ARENA(misuse),         UNIT_WITH_ARENA(launches),    UNIT_WITH_ARENA(directives),
+        UNIT_WITH_ARENA(register_pool),
     };
     return cmocka_run_group_tests_name("vm cluster", tests, NULL, NULL);
 }
