@@ -216,6 +216,7 @@ typedef struct arrival { /* payload of an arrival at another CTA */
     uint32_t offset, arrivals, expect, complete;
     bool drop;
 } arrival;
+_Static_assert(sizeof(arrival) <= VM_ASYNC_BYTES, "the payload of an operation");
 
 static uint64_t arrive(const actor *by, const arrival *what, bool no_complete) {
     vm_mbarrier *barrier = live_at(by, what->cta, what->offset);

@@ -15,6 +15,7 @@ typedef struct remote { /* payload */
     bool signals, reduces;
     uint8_t data[32];
 } remote;
+_Static_assert(sizeof(remote) <= VM_ASYNC_BYTES, "the payload of an operation");
 
 static void complete(vm_async *async) {
     remote what;
