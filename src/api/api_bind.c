@@ -492,6 +492,28 @@ bool api_bind_script(api_run *run) {
     return good;
 }
 
+/* A parameter that is a tensor map of another parameter's tensor; buffers have their numbers already. */
+static bool bind_tensor_map(api_run *run, size_t index, const uint32_t *buffer_of) {
+    const tirc_kernel *kernel = kernel_of(run);
+    const tirc_argument *argument = run->given[index];
+    int of = argument->tensor ? parameter_index(kernel, argument->tensor) : -1;
+    uint8_t bytes[VM_TENSOR_MAP_BYTES];
+    if (of < 0 || buffer_of[of] == UINT32_MAX) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0803", BASE_NO_SPAN,
+                    "tensor map `%s`: `%s` has no tensor parameter `%s`", kernel->parameters[index].name,
+                    kernel->name, argument->tensor ? argument->tensor : "");
+        return false;
+    }
+    if (!api_tensor_map(run->module->session, argument->tensor_map, kernel->parameters[index].name, bytes))
+        return false;
+    run->arguments[index] =
+        (vm_argument){.kind = VM_ARGUMENT_TENSOR_MAP,
+                      .buffer = buffer_of[of],
+                      .bytes = base_arena_copy(run->module->session->arena, bytes, sizeof bytes),
+                      .size = sizeof bytes};
+    return true;
+}
+
 bool api_bind_ptx(api_run *run) {
     base_arena *arena = run->module->session->arena;
     const tirc_kernel *kernel = kernel_of(run);
@@ -500,9 +522,14 @@ bool api_bind_ptx(api_run *run) {
     run->arguments = BASE_NEW_ARRAY(arena, vm_argument, kernel->parameter_count);
     run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, kernel->parameter_count);
     run->repacked = BASE_NEW_ARRAY(arena, void *, kernel->parameter_count);
+    uint32_t *buffer_of = BASE_NEW_ARRAY(arena, uint32_t, kernel->parameter_count + 1);
     for (size_t i = 0; i < kernel->parameter_count; ++i) {
         const tirc_argument *argument = run->given[i];
+        buffer_of[i] = UINT32_MAX;
+        if (argument->tensor_map != NULL)
+            continue;
         if (!argument->is_scalar && kernel->parameters[i].bytes == 8) {
+            buffer_of[i] = (uint32_t)buffers;
             run->buffers[buffers] = (vm_buffer){.name = kernel->parameters[i].name,
                                                 .data = argument->data,
                                                 .bytes = argument->bytes,
@@ -519,6 +546,9 @@ bool api_bind_ptx(api_run *run) {
                     kernel->parameters[i].name, kernel->parameters[i].bytes, argument->bytes);
         good = false;
     }
+    for (size_t i = 0; i < kernel->parameter_count; ++i)
+        if (run->given[i]->tensor_map != NULL)
+            good &= bind_tensor_map(run, i, buffer_of);
     run->machine.argument_count = kernel->parameter_count;
     run->machine.buffer_count = buffers;
     return good;

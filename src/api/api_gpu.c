@@ -88,17 +88,31 @@ static bool copy_out(gpu_run *g) {
     return true;
 }
 
-static void place_values(gpu_run *g) {
+/* The driver's map of a tensor that is on the device. */
+static bool place_map(gpu_run *g, size_t index) {
+    const vm_argument *argument = &g->run->arguments[index];
+    vm_tensor_map map;
+    vm_tensor_map_read(argument->bytes, &map);
+    map.address += g->addresses[argument->buffer] + argument->byte_offset;
+    g->values[index] = base_arena_allocate(g->run->module->session->arena, VM_TENSOR_MAP_BYTES);
+    return gpu_tensor_map(g->device, &map, g->values[index], &g->problem);
+}
+
+static bool place_values(gpu_run *g) {
     base_arena *arena = g->run->module->session->arena;
     for (size_t i = 0; i < g->run->machine.argument_count; ++i) {
         const vm_argument *argument = &g->run->arguments[i];
-        if (argument->kind == VM_ARGUMENT_BYTES) {
+        if (argument->kind == VM_ARGUMENT_TENSOR_MAP) {
+            if (!place_map(g, i))
+                return false;
+        } else if (argument->kind == VM_ARGUMENT_BYTES) {
             g->values[i] = (void *)(uintptr_t)argument->bytes;
         } else {
             uint64_t address = g->addresses[argument->buffer] + argument->byte_offset;
             g->values[i] = base_arena_copy(arena, &address, sizeof address);
         }
     }
+    return true;
 }
 
 static int order(const void *a, const void *b) {
@@ -135,7 +149,8 @@ static bool run_on(gpu_run *g, const base_builder *ptx, tirc_statistics *numbers
     gpu_code *code = gpu_load(g->device, ptx->data, ptx->size, api_machine_kernel(g->run), &g->problem);
     if (!code || !copy_in(g))
         return false;
-    place_values(g);
+    if (!place_values(g))
+        return false;
     gpu_launch launch = launch_of(&g->run->machine, g->values);
     if (!gpu_start(code, &launch, &g->problem) || !gpu_wait(g->device, NULL, &g->problem) || !copy_out(g))
         return false;
@@ -403,7 +418,10 @@ static void call_body(void *argument) {
     g.values = BASE_NEW_ARRAY(session->arena, void *, run.machine.argument_count + 1);
     for (size_t i = 0; i < run.machine.buffer_count; ++i)
         g.addresses[i] = (uint64_t)(uintptr_t)run.buffers[i].data;
-    place_values(&g);
+    if (!place_values(&g)) {
+        call->status = report(session, &g.problem);
+        return;
+    }
     gpu_launch with = launch_of(&run.machine, g.values);
     with.stream = call->stream;
     call->status = gpu_start(call->kernel->code, &with, &g.problem) ? TIRC_OK : report(session, &g.problem);

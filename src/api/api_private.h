@@ -7,6 +7,7 @@
 #include "ptx/ptx_build.h"
 #include "tirc.h"
 #include "vm/vm.h"
+#include "vm/vm_tensor_map.h"
 
 /* A device that runs of this session opened; kept, so that contexts and loaded code last. */
 typedef struct api_gpu {
@@ -67,4 +68,7 @@ void api_plan_svg(const tirc_session *session, const lower_result *lowered, base
 /* Code for the machine, made on first use. NULL after errors. */
 api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
 bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);
+/* Our bytes of a map given as an argument; false after reporting what is wrong. */
+bool api_tensor_map(tirc_session *session, const tirc_tensor_map *from, const char *name,
+                    uint8_t bytes[VM_TENSOR_MAP_BYTES]);
 #endif

@@ -46,6 +46,8 @@ static const check_kind *kind_of(vm_finding_kind kind) {
     const check_kind *own = check_kind_tmem(kind);
     if (own == NULL)
         own = check_kind_matrix(kind);
+    if (own == NULL)
+        own = check_kind_copy(kind);
     if (own != NULL)
         return own;
     return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? &kinds[kind] : &unknown;
@@ -203,7 +205,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         base_builder_format(out, "indirect call to 0x%" PRIx64 ", which is not a function", finding->address);
         break;
     default: /* the subjects with files of their own */
-        if (!check_words_tmem(finding, out, help) && !check_words_matrix(finding, out, help))
+        if (!check_words_tmem(finding, out, help) && !check_words_matrix(finding, out, help) &&
+            !check_words_copy(finding, out, help))
             check_words_async(finding, out, help);
     }
 }

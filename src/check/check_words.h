@@ -18,4 +18,7 @@ bool check_words_async(const vm_finding *finding, base_builder *out, const char 
 /* check_matrix.c: mma, ldmatrix, wgmma */
 const check_kind *check_kind_matrix(vm_finding_kind kind);
 bool check_words_matrix(const vm_finding *finding, base_builder *out, const char **help);
+/* check_copy.c: asynchronous copies and tensor maps */
+const check_kind *check_kind_copy(vm_finding_kind kind);
+bool check_words_copy(const vm_finding *finding, base_builder *out, const char **help);
 #endif

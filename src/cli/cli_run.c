@@ -10,6 +10,13 @@ static const cli_option options[] = {
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
     {"--arg", "NAME=VALUE",
      "a .npy or .npz file, zeros, ones, arange, randn:SEED, rand:SEED, randint:LO:HI:SEED, number", true},
+    {"--tensor-map", "NAME=TENSOR,KEY=VALUE,...",
+     "a PTX parameter of 128 bytes: map of the tensor of parameter TENSOR. Keys: box, dims, strides (bytes), "
+     "steps: lists "
+     "as 64x16, innermost first; type, swizzle (none, 32, 64, 128, 128atom32, ...), interleave (none, 16, "
+     "32), fill (zero, "
+     "nan), l2, offset; for im2col lower, upper, channels, pixels",
+     true},
     {"--out", "NAME=FILE", "writes the tensor after the run (.npy or .npz)", true},
     {"--expect", "NAME=FILE", "compares the tensor after the run with this array", true},
     {"--show", "NAME", "prints the tensor's first elements after the run", true},

@@ -242,10 +242,30 @@ static tirc_status prepare_one(cli_input *input, cli_tensor *tensor) {
     return make_tensor(input, tensor, value);
 }
 
+/* Maps describe tensors, so they come when those have their arrays. */
+static tirc_status prepare_map(cli_input *input, cli_tensors *tensors, cli_tensor *tensor) {
+    const char *name = tensor->parameter->name;
+    if (tensor->value)
+        return fail(input, "T0804", NULL, "`%s` is given by --arg and by --tensor-map", name);
+    tirc_status status = cli_map_parse(input, name, tensor->map, &tensor->described);
+    if (status != TIRC_OK)
+        return status;
+    const cli_tensor *of = find_parameter(tensors, tensor->described.tensor);
+    if (!of)
+        return unknown_parameter(input, tensors, tensor->described.tensor);
+    tensor->filled = true;
+    return cli_map_complete(input, name, &of->array, &tensor->described);
+}
+
 static void add_argument(cli_tensors *tensors, const cli_tensor *tensor) {
     tirc_argument *to = &tensors->arguments[tensors->argument_count++];
     to->name = tensor->parameter->name;
     to->is_scalar = tensor->is_scalar;
+    if (tensor->map) {
+        to->tensor_map = &tensor->described.map;
+        to->tensor = tensor->described.tensor;
+        return;
+    }
     if (tensor->is_scalar) {
         to->data = (void *)(uintptr_t)tensor->scalar;
         to->bytes = tensor->parameter->bytes;
@@ -275,8 +295,9 @@ tirc_status cli_tensors_prepare(const cli_arguments *arguments, cli_input *input
         size_t field;
     } kinds[] = {{"--arg", offsetof(cli_tensor, value)},
                  {"--out", offsetof(cli_tensor, out)},
-                 {"--expect", offsetof(cli_tensor, expect)}};
-    for (size_t i = 0; i < 3; ++i) {
+                 {"--expect", offsetof(cli_tensor, expect)},
+                 {"--tensor-map", offsetof(cli_tensor, map)}};
+    for (size_t i = 0; i < 4; ++i) {
         tirc_status one = collect(arguments, input, tensors, kinds[i].option, kinds[i].field);
         status = one == TIRC_OK ? status : one;
     }
@@ -284,6 +305,10 @@ tirc_status cli_tensors_prepare(const cli_arguments *arguments, cli_input *input
     status = shown == TIRC_OK ? status : shown;
     for (size_t i = 0; i < count; ++i) {
         tirc_status one = prepare_one(input, &tensors->list[i]);
+        status = one == TIRC_OK ? status : one;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        tirc_status one = tensors->list[i].map ? prepare_map(input, tensors, &tensors->list[i]) : TIRC_OK;
         status = one == TIRC_OK ? status : one;
         if (one == TIRC_OK && tensors->list[i].filled)
             add_argument(tensors, &tensors->list[i]);

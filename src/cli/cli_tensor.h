@@ -2,15 +2,17 @@
  * Arguments of tirc run: from --arg, --out, --expect and --show to arrays, and back. */
 #ifndef TIRC_CLI_CLI_TENSOR_H
 #define TIRC_CLI_CLI_TENSOR_H
-#include "cli/cli.h"
+#include "cli/cli_map.h"
 
 typedef struct cli_tensor {
     const tirc_parameter *parameter;
     const char *value;        /* of --arg; NULL: not given */
     const char *out, *expect; /* files; NULL: none */
+    const char *map;          /* of --tensor-map; NULL: none */
     bool show, is_scalar, filled;
     tirc_array array, expected;
     unsigned char scalar[16];
+    cli_map described; /* with map */
 } cli_tensor;
 
 typedef struct cli_tensors {

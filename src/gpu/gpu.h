@@ -5,6 +5,7 @@
 #ifndef TIRC_GPU_GPU_H
 #define TIRC_GPU_GPU_H
 #include "base/heap.h"
+#include "vm/vm_tensor_map.h"
 
 typedef struct gpu_device gpu_device; /* one device, with its primary context */
 typedef struct gpu_code gpu_code;     /* one loaded kernel; belongs to its gpu */
@@ -45,6 +46,8 @@ const gpu_code_facts *gpu_code_describe(const gpu_code *code);
 bool gpu_allocate(gpu_device *device, uint64_t bytes, uint64_t *address, gpu_problem *problem);
 void gpu_free(gpu_device *device, uint64_t address);
 bool gpu_write(gpu_device *device, uint64_t address, const void *from, uint64_t bytes, gpu_problem *problem);
+/* The driver's 128 bytes of a tensor map whose address is a device address. */
+bool gpu_tensor_map(gpu_device *device, const vm_tensor_map *map, void *bytes, gpu_problem *problem);
 bool gpu_read(gpu_device *device, void *to, uint64_t address, uint64_t bytes, gpu_problem *problem);
 
 typedef struct gpu_launch {

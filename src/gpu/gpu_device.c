@@ -106,3 +106,22 @@ bool gpu_read(gpu_device *device, void *to, uint64_t address, uint64_t bytes, gp
     return result == DRIVER_SUCCESS ||
            problem_driver(problem, &device->driver, "T0914", "copy from the device", result);
 }
+
+bool gpu_tensor_map(gpu_device *device, const vm_tensor_map *map, void *bytes, gpu_problem *problem) {
+    const gpu_driver *driver = &device->driver;
+    _Alignas(64) uint8_t encoded[VM_TENSOR_MAP_BYTES];
+    void *address = (void *)(uintptr_t)map->address;
+    int swizzle = (int)vm_tensor_swizzle_number(map->swizzle, map->atom), result;
+    if (map->mode == VM_TENSOR_TILED)
+        result =
+            driver->map_tiled(encoded, (int)map->type, map->rank, address, map->dim, map->stride, map->box,
+                              map->step, (int)map->interleave, swizzle, (int)map->promotion, (int)map->fill);
+    else
+        result = driver->map_im2col(encoded, (int)map->type, map->rank, address, map->dim, map->stride,
+                                    map->lower, map->upper, map->channels, map->pixels, map->step,
+                                    (int)map->interleave, swizzle, (int)map->promotion, (int)map->fill);
+    if (result != DRIVER_SUCCESS)
+        return problem_driver(problem, driver, "T0914", "tensor map", result);
+    memcpy(bytes, encoded, sizeof encoded);
+    return true;
+}

@@ -82,6 +82,12 @@ enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 }; /* CUjit_option */
     X(memory_free, "cuMemFree_v2", (uint64_t)) \
     X(memory_write, "cuMemcpyHtoD_v2", (uint64_t, const void *, size_t)) \
     X(memory_read, "cuMemcpyDtoH_v2", (void *, uint64_t, size_t)) \
+    X(map_tiled, "cuTensorMapEncodeTiled", \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *, const uint32_t *, int, \
+       int, int, int)) \
+    X(map_im2col, "cuTensorMapEncodeIm2col", \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *, const int *, uint32_t, \
+       uint32_t, const uint32_t *, int, int, int, int)) \
     X(launch, "cuLaunchKernelEx", (const driver_config *, void *, void **, void **)) \
     X(stream_wait, "cuStreamSynchronize", (void *)) \
     X(event_create, "cuEventCreate", (void **, unsigned)) \

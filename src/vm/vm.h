@@ -46,10 +46,14 @@ bool vm_variable_at(const vm_program *program, size_t index, vm_variable *variab
 bool vm_constant_at(const vm_program *program, size_t index, vm_variable *variable);
 const void *vm_constants(const vm_program *program, uint64_t *bytes); /* the bank's initial bytes */
 
-typedef enum vm_argument_kind { VM_ARGUMENT_BUFFER, VM_ARGUMENT_BYTES } vm_argument_kind;
+typedef enum vm_argument_kind {
+    VM_ARGUMENT_BUFFER,
+    VM_ARGUMENT_BYTES,
+    VM_ARGUMENT_TENSOR_MAP /* bytes: a map (vm_tensor_map.h) whose address counts from the buffer's */
+} vm_argument_kind;
 typedef struct vm_argument {
     vm_argument_kind kind;
-    uint32_t buffer;      /* BUFFER: index into buffers; its device address is passed */
+    uint32_t buffer;      /* BUFFER, TENSOR_MAP: index into buffers; its device address is passed */
     uint64_t byte_offset; /* BUFFER: added to the address */
     const void *bytes;    /* BYTES: the parameter's bytes */
     uint64_t size;
@@ -170,6 +174,31 @@ typedef enum vm_status {
     X(WGMMA_WARPGROUP, "wgmma-warpgroup") \
     X(WGMMA_UNWAITED, "wgmma-unwaited")
 /* clang-format on */
+/* Copies. What the fields say:
+ * - COPY_ALIGN: address, size; required: alignment. COPY_SIZE: size given, required: its unit, or the limit
+ * (cp.async);
+ * - COPY_EXTENT: size bytes from address, required: bytes of shared memory; COPY_CTA: size: rank given,
+ * required: own; COPY_BARRIER: size: rank of the barrier, required: of the destination; COPY_MASK: size:
+ * mask, required: CTAs of the cluster;
+ * - COPY_PROXY: address of the first such bytes, size read, required: the warp that wrote them;
+ * - TENSOR_MAP: size: vm_tensor_read, 0: in the wrong space; TENSOR_RULE, TENSOR_REQUEST: text: all that is
+ * wrong, required: how much; TENSOR_REPLACE: size: value, required: ordinal. */
+/* clang-format off */
+#define VM_COPY_FINDINGS(X) \
+    X(COPY_ALIGN, "copy-align") \
+    X(COPY_SIZE, "copy-size") \
+    X(TENSOR_MAP, "tensor-map") \
+    X(TENSOR_RULE, "tensor-rule") \
+    X(TENSOR_REQUEST, "tensor-request") \
+    X(COPY_EXTENT, "copy-extent") \
+    X(COPY_EXIT, "copy-exit") \
+    X(COPY_PROXY, "copy-proxy") \
+    X(COPY_CTA, "copy-cta") \
+    X(COPY_BARRIER, "copy-barrier") \
+    X(COPY_MASK, "copy-mask") \
+    X(TENSOR_MAP_FENCE, "tensor-map-fence") \
+    X(TENSOR_REPLACE, "tensor-replace")
+/* clang-format on */
 typedef enum vm_finding_kind {
     VM_FIND_BAD_LAUNCH,
     VM_FIND_OUT_OF_BOUNDS, /* address in no allocation of the space */
@@ -209,7 +238,10 @@ typedef enum vm_finding_kind {
 #define X(name, text) VM_FIND_##name,
         VM_MATRIX_FINDINGS(X)
 #undef X
-            VM_FIND_KIND_COUNT,
+#define X(name, text) VM_FIND_##name,
+            VM_COPY_FINDINGS(X)
+#undef X
+                VM_FIND_KIND_COUNT,
     VM_FIND_TMEM_FIRST = VM_FIND_TMEM_UNALLOCATED
 } vm_finding_kind;
 /* Of note grade: does not make a run fail. */

@@ -4,6 +4,7 @@
  * uses it. Knows no instruction; mbarriers are vm_mbarrier.c. */
 #include "vm/vm_async.h"
 #include "vm/vm_cluster.h"
+#include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
 
 enum { STATE_FREE, STATE_NEW, STATE_PENDING, STATE_DONE };
@@ -375,6 +376,7 @@ static void report_foreign(const async_list *list, const vm_cta *cta) {
 
 void vm_async_leave(vm_cta *cta) {
     vm_async_queue *queue = cta->async;
+    vm_copy_finish(cta);
     for (uint32_t class = 0; queue != NULL && class < VM_ASYNC_CLASSES; class ++)
         report_foreign(&queue->pending[class], cta);
     if (queue != NULL)

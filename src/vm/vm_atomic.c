@@ -4,6 +4,7 @@
  * ISA 9.7.13.5, 9.7.13.6. */
 #include "vm/vm_internal.h"
 #include "vm/vm_atomic.h"
+#include "vm/vm_copy.h"
 
 static float f32_of(uint64_t bits) {
     uint32_t low = (uint32_t)bits;
@@ -132,6 +133,16 @@ static uint64_t apply(uint8_t *host, unsigned size, bool concurrent, uint64_t b,
     if (concurrent)
         pthread_mutex_unlock(&run->atomic_lock);
     return old;
+}
+
+void vm_atomic_reduce(vm_grid *run, uint8_t *to, const uint8_t *from, uint32_t bytes,
+                      vm_atomic_operation operation, ptx_type type, bool shared, bool flush) {
+    unsigned size = ptx_type_bits(type) / 8;
+    for (uint32_t i = 0; i + size <= bytes; i += size) {
+        uint64_t b = 0;
+        memcpy(&b, from + i, size);
+        apply(to + i, size, !shared && !run->serial, b, 0, operation, type, flush, run);
+    }
 }
 
 static void apply_wide(vm_warp *warp, const uint32_t *list, unsigned lane, uint8_t *host,

@@ -68,6 +68,7 @@ bool vm_decode_memory(vm_decoder *d); /* vm_decode_memory.c: ld, st, atom, red *
 void vm_decode_matrix_end(vm_decoder *d); /* before ret and exit: wgmmas in flight */
 bool vm_decode_matrix(vm_decoder *d);     /* vm_decode_matrix.c: mma, wgmma, ldmatrix */
 bool vm_decode_tmem(vm_decoder *d);       /* vm_decode_tmem.c: tensor memory */
+bool vm_decode_copy(vm_decoder *d);       /* vm_decode_copy.c: asynchronous copies, tensor maps */
 bool vm_decode_sync(vm_decoder *d);       /* vm_decode_sync.c: mbarrier, clusters */
 bool vm_decode_control(vm_decoder *d);    /* vm_decode_control.c: branches, calls, barriers, collectives */
 

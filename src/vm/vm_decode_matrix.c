@@ -153,6 +153,7 @@ static void warpgroup(vm_decoder *d) {
         push_fragment(d, &list, 1, f->a_count, PTX_TYPE_B32, false);
     push(d, &list, vm_decode_read(d, 2, PTX_TYPE_B64));
     push(d, &list, vm_decode_read(d, 3, PTX_TYPE_PRED));
+    d->program->proxies = true; /* it reads shared memory through the async proxy */
     emit(d, VM_EXTERNAL_WGMMA, &list, (uint64_t)(uintptr_t)form);
 }
 

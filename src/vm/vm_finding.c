@@ -42,7 +42,10 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         VM_TMEM_FINDINGS(X)
 #undef X
 #define X(name, text) [VM_FIND_##name] = text,
-            VM_MATRIX_FINDINGS(X)
+            VM_COPY_FINDINGS(X)
+#undef X
+#define X(name, text) [VM_FIND_##name] = text,
+                VM_MATRIX_FINDINGS(X)
 #undef X
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";

@@ -163,6 +163,7 @@ typedef enum vm_address_form {
 #define VM_EXTERNALS_LISTED(X) \
     X(MBARRIER) X(CLUSTER_ARRIVE) X(CLUSTER_WAIT) X(CLUSTER_MAP) X(CLUSTER_RANK) X(ASYNC_STORE) \
     X(ASYNC_REDUCE) X(TRY_CANCEL) X(QUERY_CANCEL) X(REGISTERS) \
+    X(BULK_COPY) X(TENSOR_COPY) X(COPY_ASYNC) X(COPY_GROUP) X(STORE_BULK) X(TENSORMAP) X(PROXY_FENCE) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
     X(TMEM_FENCE) X(TMEM_NEED) \
     X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX) \
@@ -338,6 +339,7 @@ struct vm_program {
     BASE_VECTOR(vm_allocation) globals; /* host: initial bytes, NULL when zero */
     BASE_VECTOR(const ptx_function *) entries;
     bool clustered; /* some instruction reaches other CTAs: shared addresses carry the rank of the CTA */
+    bool proxies; /* something of the async proxy reads shared memory (vm_proxy.h) */
 };
 const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc);
 const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint32_t pc);
@@ -449,6 +451,8 @@ struct vm_cta {
     vm_sm *sm;                    /* NULL: this CTA runs alone */
     struct vm_async_queue *async; /* NULL until needed; the group's when there is one */
     struct vm_mbarriers *mbarriers;
+    struct vm_copy_cta *copies;  /* vm_copy.h; NULL: none yet */
+    struct vm_proxy *proxy; /* vm_proxy.h; NULL: not watched */
     uint32_t rank, cluster_size; /* in the cluster; size 0: the launch has none */
     vm_cta **peers;              /* by rank */
     uint32_t window;             /* rank << 24 when addresses have ranks, else 0 */
@@ -552,6 +556,9 @@ const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address);
  */
 uint8_t *vm_memory_host(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
                         uint64_t size, bool store);
+/* The same for bytes at any address, without alignment. */
+uint8_t *vm_memory_range(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                         uint64_t size, bool store);
 /* Reads or writes bytes at a generic address for one lane, local memory included. False after reporting. */
 bool vm_memory_read(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address, void *to,
                     uint64_t size);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "vm/vm_sm.h"
+#include "vm/vm_tensor_map.h"
 
 typedef struct preparation {
     vm_grid *run;
@@ -149,6 +150,20 @@ static void place_buffers(preparation *p, const vm_program *program) {
     }
 }
 
+/* A tensor map of a buffer, with the address that the buffer has now. */
+static void place_map(preparation *p, const vm_argument *argument, uint64_t address, size_t index,
+                      const char *name, const vm_parameter *parameter) {
+    vm_tensor_map map;
+    if (parameter->bytes != VM_TENSOR_MAP_BYTES || argument->size != VM_TENSOR_MAP_BYTES ||
+        vm_tensor_map_read(argument->bytes, &map) != VM_TENSOR_READ_OK) {
+        refuse(p, "argument %zu (%s) is a tensor map, but the kernel's parameter has %u bytes", index, name,
+               parameter->bytes);
+        return;
+    }
+    map.address += address;
+    vm_tensor_map_write(&map, p->run->parameters + parameter->offset);
+}
+
 uint64_t vm_address_first(void) {
     return VM_HEAP_BASE + VM_GUARD_BYTES;
 }
@@ -182,7 +197,9 @@ static void place_arguments(preparation *p) {
             continue;
         }
         uint64_t address = launch->buffers[argument->buffer].address + argument->byte_offset;
-        if (parameter->bytes != 8)
+        if (argument->kind == VM_ARGUMENT_TENSOR_MAP)
+            place_map(p, argument, address, i, name, parameter);
+        else if (parameter->bytes != 8)
             refuse(p, "argument %zu (%s) is a buffer, but the kernel's parameter has %u bytes", i, name,
                    parameter->bytes);
         else

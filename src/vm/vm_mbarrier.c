@@ -160,6 +160,19 @@ void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset,
     settle(cta, barrier);
 }
 
+void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals) {
+    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    vm_mbarrier *barrier = live_at(&by, cta, offset);
+    if (barrier == NULL)
+        return;
+    if (barrier->pending + arrivals > LIMIT) {
+        report(&by, VM_FIND_MBARRIER_COUNT, barrier, offset, (uint64_t)barrier->pending + arrivals, LIMIT);
+        return;
+    }
+    barrier->pending += arrivals;
+    store_image(cta, barrier);
+}
+
 /* ---- init, inval ---- */
 static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count) {
     struct vm_mbarriers *table = table_of(cta);

@@ -46,6 +46,8 @@ uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t off
                             uint32_t bytes);
 /* expect_tx by an instruction of another file. */
 void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes);
+/* cp.async.mbarrier.arrive: the phase waits for so many arrivals more. */
+void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals);
 const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset); /* NULL: none alive */
 void vm_mbarrier_start(vm_cta *cta);                                   /* forgets all: a CTA begins */
 /* "waits at the mbarrier at shared offset ... " for a deadlock report. */

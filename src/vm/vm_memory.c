@@ -4,6 +4,7 @@
  * level/vm_access.c. */
 #include "vm/vm_async.h"
 #include "vm/vm_cluster.h"
+#include "vm/vm_proxy.h"
 
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address) {
     size_t low = 0, high = run->allocation_count;
@@ -164,6 +165,16 @@ uint8_t *vm_memory_host(vm_warp *warp, uint32_t pc, unsigned lane, vm_space spac
     return found.host;
 }
 
+uint8_t *vm_memory_range(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                         uint64_t size, bool store) {
+    place found;
+    if (!locate(warp, pc, lane, space, address, size, 1, store, &found))
+        return NULL;
+    if (found.host == NULL)
+        vm_finding_access(warp, VM_FIND_BAD_SPACE, pc, lane, PTX_SPACE_LOCAL, address, size, 0, store);
+    return found.host;
+}
+
 static void copy_local(vm_warp *warp, unsigned lane, uint32_t offset, void *data, uint64_t size, bool store) {
     uint8_t *bytes = data;
     for (uint64_t i = 0; i < size; i++) {
@@ -189,6 +200,8 @@ static bool transfer(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, 
         memcpy(data, found.host, size);
     if (store)
         warp->cta->writes++;
+    if (store && found.host != NULL)
+        vm_proxy_write_at(warp, found.host, (uint32_t)size);
     return true;
 }
 

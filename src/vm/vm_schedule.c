@@ -2,7 +2,9 @@
  * One CTA: its warps in turn, until all have exited, something stops it, or nothing can move. Deadlock: no
  * split can run; or every split that can only repeats polls, and shared and global memory have not changed
  * for very long. */
+#include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
+#include "vm/vm_proxy.h"
 #include "vm/vm_tmem_machine.h"
 #include "vm/vm_wgmma.h"
 
@@ -107,6 +109,8 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     cta->exited = false;
     cta->registers = 0;
     vm_tmem_start(cta);
+    vm_copy_start(cta);
+    vm_proxy_start(cta);
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->parked = cta->timeouts = 0;

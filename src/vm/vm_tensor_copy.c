@@ -45,24 +45,31 @@ static row_shape shape_of(const vm_tensor_map *map) {
     return s;
 }
 
-static uint32_t row_count(const vm_tensor_request *request) {
+static uint64_t row_count(const vm_tensor_request *request) {
     const vm_tensor_map *map = request->map;
     if (request->form == VM_TENSOR_GATHER4 || request->form == VM_TENSOR_SCATTER4)
         return 4;
     if (map->mode != VM_TENSOR_TILED)
         return map->pixels;
-    uint32_t rows = 1;
+    uint64_t rows = 1; /* at most 256^4 */
     for (uint32_t i = 1; i < map->rank; i++)
         rows *= tile_count(map, i);
     return rows;
 }
 
+/* A box of more than UINT32_MAX bytes, which element strides larger than the box make possible, fits nowhere.
+ */
+static uint32_t box_bytes(const vm_tensor_request *request, uint32_t row) {
+    uint64_t bytes = row_count(request) * row;
+    return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
 uint32_t vm_tensor_request_bytes(const vm_tensor_request *request) {
-    return row_count(request) * shape_of(request->map).global;
+    return box_bytes(request, shape_of(request->map).global);
 }
 
 uint32_t vm_tensor_request_extent(const vm_tensor_request *request) {
-    return row_count(request) * shape_of(request->map).pitch;
+    return box_bytes(request, shape_of(request->map).pitch);
 }
 
 uint32_t vm_tensor_request_align(const vm_tensor_map *map) {
@@ -95,6 +102,20 @@ static void check_im2col(fault_list *l, const vm_tensor_request *r) {
         if (r->form == VM_TENSOR_IM2COL_LOAD && r->offset[i] > most)
             fault(l, VM_TENSOR_FAULT_OFFSET, i, r->offset[i], most);
     }
+}
+
+/* PTX ISA 9.7.9.25.5.3; an H200 also adds f64, f32.ftz, tf32 and tf32.ftz. */
+static bool reduces(vm_tensor_reduction reduction, vm_tensor_type type) {
+    static const uint32_t types[] = {
+        [VM_TENSOR_ADD] = 1u << VM_TENSOR_U32 | 1u << VM_TENSOR_S32 | 1u << VM_TENSOR_U64 |
+                          1u << VM_TENSOR_F16 | 1u << VM_TENSOR_F32 | 1u << VM_TENSOR_F64 |
+                          1u << VM_TENSOR_BF16 | 1u << VM_TENSOR_F32_FTZ | 1u << VM_TENSOR_TF32 |
+                          1u << VM_TENSOR_TF32_FTZ,
+        [VM_TENSOR_MIN_MAX] = 1u << VM_TENSOR_U32 | 1u << VM_TENSOR_S32 | 1u << VM_TENSOR_U64 |
+                              1u << VM_TENSOR_S64 | 1u << VM_TENSOR_F16 | 1u << VM_TENSOR_BF16,
+        [VM_TENSOR_INC_DEC] = 1u << VM_TENSOR_U32,
+        [VM_TENSOR_BITS] = 1u << VM_TENSOR_U32 | 1u << VM_TENSOR_S32 | 1u << VM_TENSOR_U64};
+    return types[reduction] >> type & 1;
 }
 
 size_t vm_tensor_request_check(const vm_tensor_request *r, vm_tensor_fault faults[VM_TENSOR_FAULTS_MAX]) {
@@ -132,7 +153,7 @@ size_t vm_tensor_request_check(const vm_tensor_request *r, vm_tensor_fault fault
             fault(&l, VM_TENSOR_FAULT_STORE_FLIP, 0, 0, 0);
     } else if (is_padded(map->type) && map->atom == VM_TENSOR_ATOM_64)
         fault(&l, VM_TENSOR_FAULT_LOAD_ATOM_64, 0, 0, 0);
-    if (r->direction == VM_TENSOR_REDUCE && vm_tensor_type_packed(map->type))
+    if (r->direction == VM_TENSOR_REDUCE && !reduces(r->reduction, map->type))
         fault(&l, VM_TENSOR_FAULT_REDUCE_TYPE, 0, map->type, 0);
     if (im2col)
         check_im2col(&l, r);
@@ -168,7 +189,9 @@ typedef struct walk {
     row_shape shape;
     bool (*visit)(void *user, const vm_tensor_row *row);
     void *user;
-    uint32_t row; /* number of the next one */
+    uint32_t row;        /* number of the next one */
+    vm_tensor_row whole; /* any row that is not outside, less its outer coordinates */
+    bool single_slices;
 } walk;
 
 /* Elements [first, first + count) of dimension 0 that lie in the tensor, as bytes of a row. */
@@ -185,7 +208,8 @@ static void clip(const walk *w, int64_t first, uint32_t count, uint32_t bits, vm
     row->before = (uint32_t)((uint64_t)(begin - first) * bits / 8);
     row->inside = (uint32_t)((uint64_t)(end - begin) * bits / 8);
     row->after = (uint32_t)((uint64_t)(first + count - end) * bits / 8);
-    if (w->request->direction == VM_TENSOR_STORE) { /* measured: stores end at whole chunks of 16 bytes */
+    if (w->request->direction !=
+        VM_TENSOR_LOAD) { /* measured: stores and reductions end at whole chunks of 16 bytes */
         uint32_t more = (16 - (row->before + row->inside) % 16) % 16;
         row->inside += more;
         row->after -= more;
@@ -193,33 +217,47 @@ static void clip(const walk *w, int64_t first, uint32_t count, uint32_t bits, vm
     row->global += (uint64_t)begin * bits / 8;
 }
 
-/* One row whose outer coordinates give `address`; outside: they are not in the tensor. */
-static bool emit(walk *w, uint64_t address, bool outside) {
+/* All rows of a box are cut at the same places of dimension 0. */
+static void shape_rows(walk *w) {
     const vm_tensor_map *map = w->map;
     uint32_t slice = slice_bytes(map);
-    vm_tensor_row row = {.global = address, .shared = w->row++ * w->shape.pitch};
-    if (slice && map->step[0] != 1 && map->mode == VM_TENSOR_TILED) { /* one slice at a time */
-        for (uint32_t i = 0, count = tile_count(map, 0); i < count; i++) {
-            vm_tensor_row one = {.global = address, .shared = row.shared + i * slice};
-            clip(w, (int64_t)w->request->coordinate[0] + (int64_t)i * map->step[0], 1, 8 * slice, &one);
-            if (outside && one.inside)
-                one = (vm_tensor_row){.shared = one.shared, .after = slice};
-            if (!w->visit(w->user, &one))
-                return false;
-        }
-        return true;
-    }
+    w->single_slices = slice && map->step[0] != 1 && map->mode == VM_TENSOR_TILED;
     if (slice && map->mode != VM_TENSOR_TILED) /* the address is that of the slice */
-        row.inside = slice;
+        w->whole.inside = slice;
     else {
         uint32_t elements = slice                          ? tile_count(map, 0)
                             : map->mode == VM_TENSOR_TILED ? map->box[0]
                                                            : map->channels;
         clip(w, w->request->coordinate[0], elements, slice ? 8 * slice : vm_tensor_type_bits(map->type),
-             &row);
+             &w->whole);
     }
+}
+
+/* Under an interleave with a step, one slice at a time. */
+static bool emit_slices(walk *w, uint64_t address, uint32_t shared, bool outside) {
+    const vm_tensor_map *map = w->map;
+    uint32_t slice = slice_bytes(map);
+    for (uint32_t i = 0, count = tile_count(map, 0); i < count; i++) {
+        vm_tensor_row one = {.global = address, .shared = shared + i * slice};
+        clip(w, (int64_t)w->request->coordinate[0] + (int64_t)i * map->step[0], 1, 8 * slice, &one);
+        if (outside || one.inside == 0)
+            one = (vm_tensor_row){.shared = one.shared, .after = slice};
+        if (!w->visit(w->user, &one))
+            return false;
+    }
+    return true;
+}
+
+/* One row whose outer coordinates give `address`; outside: they are not in the tensor. */
+static inline bool emit(walk *w, uint64_t address, bool outside) {
+    uint32_t shared = w->row++ * w->shape.pitch;
+    if (w->single_slices)
+        return emit_slices(w, address, shared, outside);
+    vm_tensor_row row = w->whole;
+    row.global += address;
+    row.shared = shared;
     if (outside || row.inside == 0)
-        row = (vm_tensor_row){.shared = row.shared, .after = w->shape.global};
+        row = (vm_tensor_row){.shared = shared, .after = w->shape.global};
     return w->visit(w->user, &row);
 }
 
@@ -244,14 +282,17 @@ static bool walk_tile(walk *w) {
     for (;;) {
         uint64_t address = map->address;
         bool outside = false;
-        for (uint32_t i = 1; i < map->rank; i++) {
+        for (uint32_t i = 2; i < map->rank; i++) {
             int64_t c = w->request->coordinate[i] + (int64_t)at[i] * map->step[i];
             outside |= !inside_dim(map, i, c);
             address += (uint64_t)c * map->stride[i - 1];
         }
-        if (!emit(w, address, outside))
-            return false;
-        uint32_t i = 1;
+        int64_t y = map->rank > 1 ? w->request->coordinate[1] : 0;
+        for (uint32_t row = 0; row < count[1]; row++, y += map->step[1])
+            if (!emit(w, address + (map->rank > 1 ? (uint64_t)y * map->stride[0] : 0),
+                      outside || (map->rank > 1 && !inside_dim(map, 1, y))))
+                return false;
+        uint32_t i = 2;
         while (i < map->rank && ++at[i] == count[i])
             at[i++] = 0;
         if (i >= map->rank)
@@ -300,7 +341,12 @@ static bool walk_im2col(walk *w) {
 
 bool vm_tensor_request_walk(const vm_tensor_request *request,
                             bool (*visit)(void *user, const vm_tensor_row *row), void *user) {
-    walk w = {request, request->map, shape_of(request->map), visit, user, 0};
+    walk w = {.request = request,
+              .map = request->map,
+              .shape = shape_of(request->map),
+              .visit = visit,
+              .user = user};
+    shape_rows(&w);
     if (request->form == VM_TENSOR_GATHER4 || request->form == VM_TENSOR_SCATTER4)
         return walk_rows4(&w);
     return request->map->mode == VM_TENSOR_TILED ? walk_tile(&w) : walk_im2col(&w);
@@ -319,8 +365,19 @@ static void scatter(const vm_tensor_map *map, uint8_t *shared, uint32_t address,
             memcpy(shared + vm_tensor_swizzle_address(map->swizzle, map->atom, address + at), from + at, 8);
         return;
     }
-    for (uint32_t at = 0, to = 0; at < bytes; at += chunk, to += 16)
-        memcpy(shared + vm_tensor_swizzle_address(map->swizzle, map->atom, address + to), from + at, chunk);
+    /* what the swizzle changes in an address is the same all over a line of 128 bytes */
+    for (uint32_t at = 0, to = address; at < bytes;) {
+        uint32_t line = to & ~127u, change = vm_tensor_swizzle_address(map->swizzle, map->atom, line) ^ line;
+        if (chunk == 16 && to == line && bytes - at >= 128) {
+            for (uint32_t k = 0; k < 128; k += 16)
+                memcpy(shared + line + (k ^ change), from + at + k, 16);
+            at += 128;
+            to += 128;
+            continue;
+        }
+        for (; at < bytes && to < line + 128; at += chunk, to += 16)
+            memcpy(shared + (to ^ change), from + at, chunk);
+    }
 }
 
 static void fill(vm_tensor_fill how, uint8_t *to, uint32_t bytes) {

@@ -14,11 +14,18 @@ typedef enum vm_tensor_form {
     VM_TENSOR_IM2COL_NO_OFFSETS /* stores */
 } vm_tensor_form;
 typedef enum vm_tensor_direction { VM_TENSOR_LOAD, VM_TENSOR_STORE, VM_TENSOR_REDUCE } vm_tensor_direction;
+typedef enum vm_tensor_reduction {
+    VM_TENSOR_ADD,
+    VM_TENSOR_MIN_MAX,
+    VM_TENSOR_INC_DEC,
+    VM_TENSOR_BITS /* and, or, xor */
+} vm_tensor_reduction;
 typedef struct vm_tensor_request {
     const vm_tensor_map *map; /* passed vm_tensor_map_check */
     vm_tensor_form form;
     vm_tensor_direction direction;
-    uint32_t rank; /* of the instruction: .2d is 2 */
+    uint32_t rank;                 /* of the instruction: .2d is 2 */
+    vm_tensor_reduction reduction; /* REDUCE */
     int32_t coordinate[VM_TENSOR_RANK];
     uint32_t offset[3]; /* IM2COL_LOAD: along W, H, D */
 } vm_tensor_request;
@@ -38,7 +45,7 @@ typedef struct vm_tensor_request {
     X(ROWS, "gather4 and scatter4 need a map of rank 2 with boxDim[1] 1, this one has %v") \
     X(ROWS_INTERLEAVE, "gather4 and scatter4 take no interleaved layout") \
     X(STORE_TYPE, "16U4_ALIGN16B cannot be stored") \
-    X(REDUCE_TYPE, "packed types cannot be reduced") \
+    X(REDUCE_TYPE, "this reduction does not take the map's type %v") \
     X(STORE_FLIP, "the swizzle that flips 8 bytes is for loads only") \
     X(LOAD_ATOM_64, "16U6_ALIGN16B and 16U4_ALIGN16B are not loaded with the 128B swizzle of 64-byte atoms")
 /* clang-format on */

@@ -104,7 +104,7 @@ static void check_tensor(tensor_check *c, const vm_tensor_map *map, uint32_t ran
         if (map->stride[i] >= 1ull << 40)
             broken(c, VM_TENSOR_RULE_STRIDE_LIMIT, i, (int64_t)map->stride[i], 0);
     }
-    for (uint32_t i = map->interleave == VM_TENSOR_INTERLEAVE_NONE; i < rank; i++)
+    for (uint32_t i = 0; i < rank; i++) /* of dimension 0 too, although it counts under an interleave only */
         if (map->step[i] == 0 || map->step[i] > 8)
             broken(c, VM_TENSOR_RULE_STEP, i, map->step[i], 8);
 }
@@ -125,11 +125,23 @@ static void check_inner(tensor_check *c, const vm_tensor_map *map, uint64_t elem
         broken(c, VM_TENSOR_RULE_SWIZZLE_SPAN, 0, (int64_t)bytes, (int64_t)span);
 }
 
+/* cuTensorMapEncode refuses boxes that no shared memory holds; steps are divided as the driver divides them.
+ */
+static void check_total(tensor_check *c, const vm_tensor_map *map, uint64_t elements) {
+    uint64_t bytes = elements * vm_tensor_type_bits(map->type) / 8, most = 228 * 1024;
+    if (bytes > most)
+        broken(c, VM_TENSOR_RULE_TOTAL, 0, (int64_t)bytes, (int64_t)most);
+}
+
 static void check_tiled(tensor_check *c, const vm_tensor_map *map, uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
         if (map->box[i] == 0 || map->box[i] > 256)
             broken(c, VM_TENSOR_RULE_BOX, i, map->box[i], 256);
     check_inner(c, map, map->box[0], VM_TENSOR_RULE_BOX_BYTES, VM_TENSOR_RULE_BOX_PACKED);
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < rank; i++)
+        elements *= map->box[i] <= 256 && map->step[i] ? map->box[i] / map->step[i] : 1;
+    check_total(c, map, elements);
 }
 
 static void check_im2col(tensor_check *c, const vm_tensor_map *map, uint32_t rank) {
@@ -157,6 +169,8 @@ static void check_im2col(tensor_check *c, const vm_tensor_map *map, uint32_t ran
     check_inner(c, map, map->channels, VM_TENSOR_RULE_CHANNELS_BYTES, VM_TENSOR_RULE_CHANNELS_PACKED);
     if (map->pixels == 0 || map->pixels > 1024)
         broken(c, VM_TENSOR_RULE_PIXELS, 0, map->pixels, 1024);
+    if (map->channels <= 256 && map->pixels <= 1024)
+        check_total(c, map, (uint64_t)map->channels * map->pixels);
 }
 
 static void check_modes(tensor_check *c, const vm_tensor_map *map) {

@@ -114,6 +114,7 @@ typedef struct vm_tensor_map {
     X(CHANNELS_BYTES, "channelsPerPixel is %v bytes: a multiple of 16") \
     X(CHANNELS_PACKED, "channelsPerPixel is %v: exactly %l for this packed type") \
     X(PIXELS, "pixelsPerColumn is %v: 1 to 1024") \
+    X(TOTAL, "the box has %v bytes: at most %l, the shared memory of an SM") \
     X(WIDE, "im2col::w maps are not modelled yet")
 /* clang-format on */
 typedef enum vm_tensor_rule {

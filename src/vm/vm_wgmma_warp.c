@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "vm/vm_async.h"
 #include "vm/vm_matrix_warp.h"
+#include "vm/vm_proxy.h"
 #include "vm/vm_wgmma.h"
 
 enum { COLUMNS = 64 }; /* of B at a time */
@@ -160,6 +161,8 @@ static void use_descriptor(vm_async *o, uint64_t descriptor, bool major, unsigne
         report_descriptor(o->warp, descriptor, problem);
     if (end > o->cta->shared_bytes)
         end = o->cta->shared_bytes;
+    if (begin < end)
+        vm_proxy_read(o->warp, o->pc, 0, (uint32_t)begin, (uint32_t)(end - begin));
     if (begin < end)
         o->ranges[o->range_count++] = (vm_range){.space = VM_RANGE_SHARED, .begin = begin, .end = end};
 }

@@ -109,6 +109,40 @@ int main(void) {
     missing.parameters = NULL;
     check(tirc_run(module, &missing, NULL) == TIRC_USAGE, "a device without values");
 
+    /* tensor maps */
+    uint64_t dims[2] = {64, 32}, strides[1] = {128};
+    uint32_t box[2] = {64, 8};
+    _Alignas(64) unsigned char map[TIRC_TENSOR_MAP_BYTES], copy[TIRC_TENSOR_MAP_BYTES];
+    tirc_tensor_map described = {.size = sizeof described,
+                                 .type = 6,
+                                 .rank = 2,
+                                 .address = second,
+                                 .dims = dims,
+                                 .strides = strides,
+                                 .box = box,
+                                 .swizzle = 3};
+    check(tirc_tensor_map_encode_tiled(session, &described, map) == TIRC_OK, "a tensor map");
+    memcpy(copy, map, sizeof copy);
+    check(tirc_tensor_map_replace_address(copy, second + 256) == TIRC_OK &&
+              memcmp(copy, map, sizeof copy) != 0 &&
+              tirc_tensor_map_replace_address(copy, second) == TIRC_OK && memcmp(copy, map, sizeof copy) == 0,
+          "its address is replaced");
+    check(tirc_tensor_map_replace_address(copy, second + 8) == TIRC_ERROR, "a misaligned address");
+    copy[40] ^= 1;
+    check(tirc_tensor_map_replace_address(copy, second) == TIRC_ERROR, "a damaged map");
+    box[0] = 72;
+    strides[0] = 100;
+    size_t told = tirc_diagnostic_count(session);
+    check(tirc_tensor_map_encode_tiled(session, &described, copy) == TIRC_ERROR &&
+              tirc_diagnostic_count(session) == told + 2 && !strcmp(last_code(session), "T0788"),
+          "two broken rules");
+    check(tirc_tensor_map_encode_im2col(session, &described, copy) == TIRC_ERROR, "im2col of rank 2");
+    described.size = 1;
+    check(tirc_tensor_map_encode_tiled(session, &described, copy) == TIRC_USAGE &&
+              tirc_tensor_map_encode_tiled(session, NULL, copy) == TIRC_USAGE &&
+              tirc_tensor_map_encode_tiled(session, &described, NULL) == TIRC_USAGE,
+          "wrong calls");
+
     /* another device starts from the module's own values */
     tirc_device *other = tirc_device_create(session);
     tirc_device_variable(other, module, "total", &total);

@@ -499,6 +499,22 @@ static void wrong_requests(void **state) {
          "16U4_ALIGN16B cannot be stored");
 }
 
+/* Element strides beyond the box leave its size unlimited by the rules: it must not wrap around. */
+static void huge_box(void **state) {
+    (void)state;
+    vm_tensor_map map = {.type = VM_TENSOR_F64,
+                         .rank = 5,
+                         .dim = {64, 64, 64, 64, 64},
+                         .stride = {512, 512, 512, 512},
+                         .box = {256, 256, 256, 256, 7},
+                         .step = {1, 1, 1, 1, 8}};
+    vm_tensor_request request = {.map = &map, .rank = 5};
+    vm_tensor_problem problems[VM_TENSOR_PROBLEMS];
+    assert_int_equal(vm_tensor_map_check(&map, problems), 0);
+    assert_true(vm_tensor_request_extent(&request) == UINT32_MAX);
+    assert_true(vm_tensor_request_bytes(&request) == UINT32_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_loads),
                                        cmocka_unit_test(recorded_stores),
@@ -506,6 +522,7 @@ int main(void) {
                                        cmocka_unit_test(rows_against_the_model),
                                        cmocka_unit_test(packed),
                                        cmocka_unit_test(packed_store),
-                                       cmocka_unit_test(wrong_requests)};
+                                       cmocka_unit_test(wrong_requests),
+                                       cmocka_unit_test(huge_box)};
     return cmocka_run_group_tests_name("vm_tensor_copy", tests, NULL, NULL);
 }

@@ -93,6 +93,10 @@ static void rules(void **state) {
     BREAK(good_im2col, m.pixels = 1025, PIXELS, "pixelsPerColumn is 1025: 1 to 1024");
     BREAK(good_im2col, m.pixels = 0, PIXELS, "pixelsPerColumn is 0: 1 to 1024");
     BREAK(good_im2col, (m.channels = 272, m.swizzle = 0), CHANNELS, "channelsPerPixel is 272: 1 to 256");
+    BREAK(good_im2col, (m.channels = 256, m.pixels = 512, m.swizzle = 0), TOTAL,
+          "the box has 262144 bytes: at most 233472, the shared memory of an SM");
+    BREAK(good_tile, (m.box[0] = 32, m.box[1] = 128, m.box[2] = 64), TOTAL,
+          "the box has 524288 bytes: at most 233472, the shared memory of an SM");
     BREAK(good_im2col, m.channels = 12, CHANNELS_BYTES, "channelsPerPixel is 24 bytes: a multiple of 16");
     BREAK(good_im2col, m.mode = VM_TENSOR_IM2COL_W, WIDE, "im2col::w maps are not modelled yet");
 }

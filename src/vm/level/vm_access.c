@@ -3,6 +3,7 @@
  * else answers false and changes nothing: vm_memory.c then does it lane by lane and reports. */
 #include "vm/level/vm_quad.h"
 #include "vm/level/vm_row.h"
+#include "vm/vm_proxy.h"
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -547,6 +548,10 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
     w->cta->writes++;
     if (!find_place(w, op, mask, m, true, &place, &contiguous))
         return false;
+    if (w->cta->proxy != NULL)
+        VM_FOR_LANES(lane, mask) {
+            vm_proxy_write_at(w, place.host + place.offset[lane], count << log2);
+        }
     if (count == 1) {
         const void *d = vm_operand(w, op->d);
         bool row = contiguous && m == NULL && mask == VM_ALL_LANES;
@@ -595,7 +600,7 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
 }
 
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && is_shared(op, 1)) {
+    if (m == NULL && w->cta->proxy == NULL && is_shared(op, 1)) {
         uint8_t *host;
         const u32 *offset = shared_row(w, op, 4, 4, &host), *from = vm_operand(w, op->d);
         if (offset != NULL) {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Ordinary writes and the async proxy (vm_proxy.h). A fence counts when the writing warp ran it after its
+ * write, or the reading warp before its read: PTX wants a fence on the way from one to the other, and
+ * programs put it at one of the two ends. */
+#include "vm/vm_proxy.h"
+
+void vm_proxy_start(vm_cta *cta) {
+    if (!cta->run->program->proxies)
+        return;
+    uint32_t granules = (cta->shared_bytes + VM_PROXY_GRANULE - 1) / VM_PROXY_GRANULE;
+    size_t bytes = sizeof(struct vm_proxy) + sizeof(uint32_t) * granules;
+    if (cta->proxy == NULL)
+        cta->proxy = base_arena_allocate(cta->arena, bytes);
+    memset(cta->proxy, 0, bytes);
+    cta->proxy->clock = 1;
+    cta->proxy->granules = granules;
+}
+
+void vm_proxy_fence(vm_warp *warp) {
+    struct vm_proxy *proxy = warp->cta->proxy;
+    if (proxy == NULL)
+        return;
+    if (proxy->clock < UINT32_MAX >> 5)
+        proxy->clock++;
+    proxy->fenced[warp->index] = proxy->clock;
+}
+
+void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes) {
+    struct vm_proxy *proxy = cta->proxy;
+    if (proxy == NULL || bytes == 0)
+        return;
+    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
+    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++)
+        proxy->tags[g] = 0;
+}
+
+void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t bytes) {
+    struct vm_proxy *proxy = warp->cta->proxy;
+    if (proxy == NULL || bytes == 0)
+        return;
+    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
+    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
+        uint32_t tag = proxy->tags[g], when = tag >> 5, writer = tag & 31;
+        if (tag == 0 || proxy->fenced[writer] > when || proxy->fenced[warp->index] > when)
+            continue;
+        vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_COPY_PROXY, pc, warp, lane);
+        if (finding != NULL) {
+            finding->space = PTX_SPACE_SHARED;
+            finding->address = g * VM_PROXY_GRANULE;
+            finding->size = bytes;
+            finding->required = writer;
+        }
+        return;
+    }
+}
+
+vm_action vm_external_PROXY_FENCE(vm_warp *warp, const vm_op *op, uint32_t mask) {
+    (void)op;
+    (void)mask;
+    vm_proxy_fence(warp);
+    return VM_GO;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Proxies of shared memory: bytes that ordinary instructions wrote are seen by copies and matrix units (the
+ * async proxy) only after fence.proxy.async (PTX ISA 9.7.9.25.2, 8.6). For each 16 bytes: who wrote them
+ * last, and when. Kept only for programs in which something of the async proxy reads shared memory
+ * (vm_program.proxies). */
+#ifndef TIRC_VM_VM_PROXY_H
+#define TIRC_VM_VM_PROXY_H
+#include "vm/vm_internal.h"
+
+#define VM_PROXY_GRANULE 16u
+struct vm_proxy {
+    uint32_t clock;            /* counts fences; starts at 1 */
+    uint32_t fenced[VM_LANES]; /* per warp: clock of its last fence */
+    uint32_t granules;
+    uint32_t tags[]; /* clock << 5 | warp of the last ordinary write; 0: none since the async proxy wrote */
+};
+
+void vm_proxy_start(vm_cta *cta);   /* a CTA begins */
+void vm_proxy_fence(vm_warp *warp); /* fence.proxy.async */
+/* An ordinary write to the own shared memory. */
+static inline void vm_proxy_write(const vm_warp *warp, uint32_t offset, uint32_t bytes) {
+    struct vm_proxy *proxy = warp->cta->proxy;
+    if (proxy == NULL || bytes == 0)
+        return;
+    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
+    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++)
+        proxy->tags[g] = proxy->clock << 5 | warp->index;
+}
+/* The same for a host address, which may be anywhere. */
+static inline void vm_proxy_write_at(const vm_warp *warp, const uint8_t *host, uint32_t bytes) {
+    const vm_cta *cta = warp->cta;
+    if (cta->proxy != NULL && host >= cta->shared && host < cta->shared + cta->shared_bytes)
+        vm_proxy_write(warp, (uint32_t)(host - cta->shared), bytes);
+}
+void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes); /* the async proxy wrote */
+/* The async proxy is about to read what the warp's instruction names: reports bytes without a fence. */
+void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t bytes);
+#endif
