@@ -108,6 +108,8 @@ static void allocation(void **state) {
         {"growing", 128, ALLOC(32) ALLOC2(64) PUBLISH FREE(32) "ld.shared.u32 %r4, [%r3+4];\n" END,
          "tmem-grows"},
         {"shrinking", 128, ALLOC(64) ALLOC2(32) PUBLISH END "ld.shared.u32 %r4, [%r3+4];\n" FREE(32), ""},
+        {"two values of cta_group", 32,
+         BEGIN "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n" END, "tmem-group"},
         {"peer without a cluster", 32,
          "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r3], 64;\n" PUBLISH
          "tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r4, 64;\n",
