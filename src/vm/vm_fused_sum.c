@@ -5,6 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+const char *vm_numerics_name(vm_numerics numerics) {
+    static const char *const names[] = {"hw", "fp32", "exact"};
+    return names[numerics];
+}
+
 #define NAN_F32 0x7fffffffu
 #define NAN_F16 0x7fffu
 
@@ -241,6 +246,8 @@ static uint32_t hw_step(const vm_fused_model *model, const operands *o, unsigned
         return result;
     term accumulator = {signed_of(decoded.negative, decoded.significand), decoded.exponent - decoded.fraction,
                         decoded.exponent};
+    accumulator.lowest -= model->scale_c;
+    accumulator.exponent -= decoded.significand != 0 ? model->scale_c : 0;
     int largest = accumulator.exponent;
     for (unsigned k = first; k < end; k += stride) {
         term t = term_of(model, o, k);
@@ -349,6 +356,7 @@ static uint32_t exact_sum(const vm_fused_model *model, const operands *o, unsign
     if (special_result(model, &s, &result))
         return result;
     wide w = {{0}};
+    decoded.exponent = (int16_t)(decoded.exponent - model->scale_c);
     wide_value(&w, &decoded);
     for (unsigned k = 0; k < count; k++)
         wide_product(&w, o, k);
@@ -364,13 +372,25 @@ static uint32_t chain(const vm_fused_model *model, const operands *o, unsigned c
         float value = num_f16_to_f32((uint16_t)c);
         memcpy(&sum, &value, 4);
     }
+    if (model->scale_c != 0) {
+        float value;
+        memcpy(&value, &sum, 4);
+        value = ldexpf(value, -model->scale_c);
+        memcpy(&sum, &value, 4);
+    }
     for (unsigned k = 0; k < count; k++) {
         operands one = {o->a + k, o->b + k, NULL, NULL, 1};
         if (o->scale_a != NULL) {
             one.scale_a = o->scale_a + k / o->block;
             one.scale_b = o->scale_b + k / o->block;
         }
+        /* -0 stays -0 while -0 is added */
+        bool negative_zeros = sum == 0x80000000u && (is_zero(one.a) || is_zero(one.b)) &&
+                              one.a->negative != one.b->negative && one.a->class == VM_FUSED_FINITE &&
+                              one.b->class == VM_FUSED_FINITE;
         sum = exact_sum(&single, &one, 1, sum);
+        if (negative_zeros && sum == 0)
+            sum = 0x80000000u;
     }
     if (!half)
         return sum;

@@ -35,11 +35,13 @@ typedef struct vm_fused_model {
     uint8_t output_fraction; /* hw: bits after the point that an f32 result keeps */
     uint16_t step;           /* hw: products added at once; 0: all */
     uint16_t group;          /* hw: products that are added exactly, then scaled as one term; 0: none */
+    uint8_t scale_c;         /* c counts 2^-scale_c times (scale-input-d of tcgen05.mma) */
 } vm_fused_model;
 
 /* The exponent that zero has while the largest is looked for (MMA-Sim). */
 #define VM_FUSED_ZERO_EXPONENT (-126)
 
+const char *vm_numerics_name(vm_numerics numerics); /* "hw", "fp32", "exact" */
 /* Any float dtype up to 32 bits; tf32 drops the 13 low bits; ue4m3 is f8e4m3fn without its sign. */
 vm_fused_value vm_fused_decode(num_dtype dtype, uint32_t bits);
 
