@@ -48,6 +48,8 @@ static const check_kind *kind_of(vm_finding_kind kind) {
         own = check_kind_matrix(kind);
     if (own == NULL)
         own = check_kind_copy(kind);
+    if (own == NULL)
+        own = check_kind_tensor(kind);
     if (own != NULL)
         return own;
     return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? &kinds[kind] : &unknown;
@@ -206,7 +208,7 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         break;
     default: /* the subjects with files of their own */
         if (!check_words_tmem(finding, out, help) && !check_words_matrix(finding, out, help) &&
-            !check_words_copy(finding, out, help))
+            !check_words_copy(finding, out, help) && !check_words_tensor(finding, out, help))
             check_words_async(finding, out, help);
     }
 }

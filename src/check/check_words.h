@@ -21,4 +21,7 @@ bool check_words_matrix(const vm_finding *finding, base_builder *out, const char
 /* check_copy.c: asynchronous copies and tensor maps */
 const check_kind *check_kind_copy(vm_finding_kind kind);
 bool check_words_copy(const vm_finding *finding, base_builder *out, const char **help);
+/* check_tensor.c: tcgen05.mma, cp, commit */
+const check_kind *check_kind_tensor(vm_finding_kind kind);
+bool check_words_tensor(const vm_finding *finding, base_builder *out, const char **help);
 #endif

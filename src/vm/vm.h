@@ -199,6 +199,29 @@ typedef enum vm_status {
     X(TENSOR_MAP_FENCE, "tensor-map-fence") \
     X(TENSOR_REPLACE, "tensor-replace")
 /* clang-format on */
+/* The matrix unit of Blackwell. INSTRUCTION, MATRIX: address: the descriptor, text: a violation per line;
+ * TILE: [address, address + size) of required shared bytes; LANE: address: the tensor-memory address, size:
+ * 'D', 'A', 'S'cale factors or 'C'opy, required: the lane it may have; OVERLAP: size columns from address, D
+ * at required; ORDER: size columns at address; LANES, COMMIT_LANES: address: the lanes, size how many;
+ * COMMIT_OTHER: address: the warp; COLLECTOR: address: 0 a, 1 to 4 b0 to b3; FACTORS: size: the cell at
+ * address, required: the first copy; ZERO_MASK: address: the mask; TARGET: address: the mask, size: the rank,
+ * required: CTAs. */
+/* clang-format off */
+#define VM_TENSOR_FINDINGS(X) \
+    X(INSTRUCTION, "tensor-instruction") \
+    X(MATRIX, "tensor-matrix") \
+    X(TILE, "tensor-tile") \
+    X(LANE, "tensor-lane") \
+    X(OVERLAP, "tensor-overlap") \
+    X(ORDER, "tensor-order") \
+    X(LANES, "tensor-lanes") \
+    X(COMMIT_LANES, "tensor-commit-lanes") \
+    X(COMMIT_OTHER, "tensor-commit-other") \
+    X(COLLECTOR, "tensor-collector") \
+    X(FACTORS, "tensor-factors") \
+    X(ZERO_MASK, "tensor-zero-mask") \
+    X(TARGET, "tensor-target")
+/* clang-format on */
 typedef enum vm_finding_kind {
     VM_FIND_BAD_LAUNCH,
     VM_FIND_OUT_OF_BOUNDS, /* address in no allocation of the space */
@@ -241,7 +264,10 @@ typedef enum vm_finding_kind {
 #define X(name, text) VM_FIND_##name,
             VM_COPY_FINDINGS(X)
 #undef X
-                VM_FIND_KIND_COUNT,
+#define X(name, text) VM_FIND_TENSOR_##name,
+                VM_TENSOR_FINDINGS(X)
+#undef X
+                    VM_FIND_KIND_COUNT,
     VM_FIND_TMEM_FIRST = VM_FIND_TMEM_UNALLOCATED
 } vm_finding_kind;
 /* Of note grade: does not make a run fail. */

@@ -117,6 +117,8 @@ static void count_ranges(vm_async *operation, int by) {
 
 static void release(vm_async_queue *queue, vm_async *operation) {
     count_ranges(operation, -1);
+    if (operation->observed != NULL)
+        operation->observed(operation);
     if (operation->data != NULL) {
         data_block *block = operation->data;
         block->next = queue->free_data[operation->data_class];
@@ -134,7 +136,7 @@ static void run_one(vm_async_queue *queue, vm_async *operation) {
     list_append(&queue->done, operation);
     operation->complete(operation);
     operation->cta->writes++;
-    if (operation->range_count == 0 && operation->signal_cta == NULL) {
+    if (operation->range_count == 0 && operation->signal_cta == NULL && operation->observed == NULL) {
         list_remove(&queue->done, operation);
         release(queue, operation);
     }

@@ -35,6 +35,7 @@ typedef struct vm_async vm_async;
 struct vm_async {
     /* ---- the issuer fills in ---- */
     void (*complete)(vm_async *operation); /* reads, writes, signals; must not issue and not wait */
+    void (*observed)(vm_async *operation); /* somebody has waited for it, or it is dropped; may be NULL */
     uint64_t order; /* operations of one class and order complete in the order of issue; 0: unordered */
     uint32_t group; /* for the issuer's commit groups */
     uint32_t range_count;

@@ -257,7 +257,7 @@ uint32_t vm_decode_extend(vm_decoder *d, uint32_t ref, ptx_type type) {
 static bool dispatch(vm_decoder *d) {
     return vm_decode_move(d) || vm_decode_memory(d) || vm_decode_integer(d) || vm_decode_floating(d) ||
            vm_decode_compare(d) || vm_decode_convert(d) || vm_decode_sync(d) || vm_decode_copy(d) ||
-           vm_decode_tmem(d) || vm_decode_matrix(d) || vm_decode_control(d);
+           vm_decode_tmem(d) || vm_decode_tensor(d) || vm_decode_matrix(d) || vm_decode_control(d);
 }
 
 /* Operations that may wait, leave or call: under a guard they are branched around, so that lanes really part.

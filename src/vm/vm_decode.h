@@ -69,6 +69,7 @@ void vm_decode_matrix_end(vm_decoder *d); /* before ret and exit: wgmmas in flig
 bool vm_decode_matrix(vm_decoder *d);     /* vm_decode_matrix.c: mma, wgmma, ldmatrix */
 bool vm_decode_tmem(vm_decoder *d);       /* vm_decode_tmem.c: tensor memory */
 bool vm_decode_copy(vm_decoder *d);       /* vm_decode_copy.c: asynchronous copies, tensor maps */
+bool vm_decode_tensor(vm_decoder *d);     /* vm_decode_tensor.c: the matrix unit of Blackwell */
 bool vm_decode_sync(vm_decoder *d);       /* vm_decode_sync.c: mbarrier, clusters */
 bool vm_decode_control(vm_decoder *d);    /* vm_decode_control.c: branches, calls, barriers, collectives */
 
@@ -76,6 +77,9 @@ bool vm_decode_control(vm_decoder *d);    /* vm_decode_control.c: branches, call
  * generic. */
 uint32_t vm_decode_place(vm_decoder *d, unsigned index, vm_space space);
 uint32_t vm_decode_place_of(vm_decoder *d, const ptx_operand *operand, vm_space space);
+
+/* vm_decode_tmem.c: a tensor-memory address in [ ] */
+uint32_t vm_decode_tensor_address(vm_decoder *d, unsigned index);
 
 /* vm_decode_move.c */
 uint32_t vm_decode_special(vm_decoder *d, uint64_t special, bool wide);

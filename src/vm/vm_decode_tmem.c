@@ -7,7 +7,7 @@
 #define NONE VM_REF_NONE
 
 /* A tensor-memory address in [ ]: a 32-bit register or a constant, and an offset. */
-static uint32_t tensor_address(vm_decoder *d, unsigned index) {
+uint32_t vm_decode_tensor_address(vm_decoder *d, unsigned index) {
     const ptx_operand *operand = vm_decode_operand(d, index);
     if (operand == NULL || operand->kind != PTX_OPERAND_MEMORY || operand->count != 1) {
         vm_decode_unsupported(d);
@@ -101,7 +101,7 @@ static void transfer(vm_decoder *d) {
         vm_decode_unsupported(d);
         return;
     }
-    list[0] = tensor_address(d, address_at);
+    list[0] = vm_decode_tensor_address(d, address_at);
     for (uint32_t r = 0; r < registers; r++) {
         const ptx_operand *reg = is_vector ? &data->args[r] : data;
         list[1 + r] = store ? vm_decode_source(d, reg, PTX_TYPE_B32)

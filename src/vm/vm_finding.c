@@ -47,6 +47,9 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
 #define X(name, text) [VM_FIND_##name] = text,
                 VM_MATRIX_FINDINGS(X)
 #undef X
+#define X(name, text) [VM_FIND_TENSOR_##name] = text,
+                VM_TENSOR_FINDINGS(X)
+#undef X
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";
 }

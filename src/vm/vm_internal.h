@@ -166,6 +166,7 @@ typedef enum vm_address_form {
     X(BULK_COPY) X(TENSOR_COPY) X(COPY_ASYNC) X(COPY_GROUP) X(STORE_BULK) X(TENSORMAP) X(PROXY_FENCE) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
     X(TMEM_FENCE) X(TMEM_NEED) \
+    X(TENSOR_MMA) X(TENSOR_CP) X(TENSOR_COMMIT) \
     X(MMA) X(LDMATRIX) X(STMATRIX) X(MOVMATRIX) \
     X(WGMMA) X(WGMMA_GROUP) X(WGMMA_TOUCH) X(WGMMA_KEEP) X(WGMMA_UNFENCED) X(WMMA_MOVE)
 /* clang-format on */
@@ -462,11 +463,12 @@ struct vm_cta {
     uint32_t registers;          /* setmaxnreg: free registers of the CTA */
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
-    uint32_t flights;         /* how many ranges are counted there */
-    uint64_t events;          /* counts vm_warp_released and vm_warp_acquired */
-    struct vm_tmem_cta *tmem; /* vm_tmem_machine.h; NULL: it has not used tensor memory */
-    base_arena *arena;        /* the worker's, for machine state */
-    base_arena *report;       /* findings and text since the last commit; NULL: none yet */
+    uint32_t flights;             /* how many ranges are counted there */
+    uint64_t events;              /* counts vm_warp_released and vm_warp_acquired */
+    struct vm_tmem_cta *tmem;     /* vm_tmem_machine.h; NULL: it has not used tensor memory */
+    struct vm_tensor_cta *tensor; /* vm_tensor.h; NULL: it has not used the matrix unit */
+    base_arena *arena;            /* the worker's, for machine state */
+    base_arena *report;           /* findings and text since the last commit; NULL: none yet */
     uint32_t id[3];
     uint64_t linear;
     uint8_t *shared; /* [0, shared_bytes), reserved bytes included */
@@ -599,6 +601,9 @@ VM_EXTERNALS(X)
 void vm_barrier_exit(vm_warp *warp); /* lanes exited: barriers may complete */
 /* vm_collective.c */
 const char *vm_collective_name(const vm_op *op);
+
+/* vm_tensor_move.c: the matrix unit forgets what another CTA did */
+void vm_tensor_start(vm_cta *cta);
 
 /* vm_schedule.c */
 void vm_schedule_start(vm_cta *cta, uint64_t linear); /* prepares a CTA to run */

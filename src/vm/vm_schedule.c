@@ -111,6 +111,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     vm_tmem_start(cta);
     vm_copy_start(cta);
     vm_proxy_start(cta);
+    vm_tensor_start(cta);
     cta->live_warps = cta->warp_count;
     cta->steps = cta->writes = cta->seen_writes = cta->idle_rounds = 0;
     cta->parked = cta->timeouts = 0;
