@@ -133,8 +133,23 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     return true;
 }
 
+/* What other warps wrote there must be ordered. The matrix unit itself follows its thread: what this warp let
+ * it write (cp, then mma) needs no fence. */
+static void ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area) {
+    const vm_tmem *t = vm_tmem_of(cta);
+    for (uint32_t c = area->column; c < area->column + area->columns; c++)
+        for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++) {
+            const vm_tmem_writer *w = &t->writers[c][g];
+            if (w->clock == 0 || (w->agent & ~VM_TMEM_ENGINE) == vm_tmem_agent(warp) ||
+                (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) == 0)
+                continue;
+            vm_tmem_ordered(warp, pc, lane, cta, area);
+            return;
+        }
+}
+
 /* Another MMA on its way that writes there. */
-static void unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
+static bool unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                       uint64_t except, bool store) {
     const vm_tmem *t = vm_tmem_of(cta);
     const vm_tmem_flight *flight = NULL;
@@ -144,13 +159,14 @@ static void unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
             flight = f;
     }
     if (flight == NULL)
-        return;
+        return false;
     vm_finding *finding = vm_tensor_report(warp, VM_FIND_TENSOR_ORDER, pc, lane,
                                            VM_TMEM_ADDRESS(0, flight->area.column), flight->area.columns, 0);
     if (finding != NULL) {
         finding->is_store = store;
         finding->other = vm_program_instruction_at(warp->cta->run->program, flight->pc);
     }
+    return true;
 }
 
 /* A source in tensor memory: A or scale factors. */
@@ -162,11 +178,11 @@ static bool source_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, 
         vm_tensor_report(warp, VM_FIND_TENSOR_OVERLAP, pc, lane, area->column, area->columns, d->column);
         return false;
     }
-    if (!vm_tmem_conflict(warp, pc, lane, cta, area, VM_TMEM_STORE)) {
+    bool met = vm_tmem_conflict(warp, pc, lane, cta, area, VM_TMEM_STORE);
+    if (!unordered(warp, pc, lane, cta, area, except, false) && !met) {
         vm_tmem_initialised(warp, pc, lane, cta, area, false);
-        vm_tmem_ordered(warp, pc, lane, cta, area);
+        ordered(warp, pc, lane, cta, area);
     }
-    unordered(warp, pc, lane, cta, area, except, false);
     *flight = vm_tmem_flight_begin(vm_tmem_of(cta), VM_TMEM_MMA_SOURCE, vm_tmem_agent(warp), pc, area);
     return true;
 }
@@ -211,11 +227,10 @@ static void claim_d(vm_warp *warp, uint32_t pc, const issue *is, const problem *
     met = vm_tmem_conflict(warp, pc, lane, cta, &area, VM_TMEM_LOAD | VM_TMEM_STORE);
     if (known)
         return;
-    unordered(warp, pc, lane, cta, &area, 0, true);
-    if (!met) {
+    if (!unordered(warp, pc, lane, cta, &area, 0, true) && !met) {
         if (is->enable)
             vm_tmem_initialised(warp, pc, lane, cta, &area, half);
-        vm_tmem_ordered(warp, pc, lane, cta, &area);
+        ordered(warp, pc, lane, cta, &area);
     }
     vm_tmem_written(warp, pc, cta, &area, half, VM_TMEM_LAYOUT(p->datapath, half));
     is->accumulator->flights[c] =
