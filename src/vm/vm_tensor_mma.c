@@ -121,11 +121,7 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     uint32_t begin, end;
     vm_tensor_span(matrix, p->form.kind, type, mn_major, rows, p->in.k, &begin, &end);
     *range = (vm_range){.space = VM_RANGE_SHARED, .cta = cta, .begin = begin, .end = end};
-    if (end > cta->shared_bytes && matrix->swizzle == VM_TENSOR_SWIZZLE_NONE) {
-        vm_tensor_report(warp, VM_FIND_TENSOR_TILE, pc, lane, begin, end - begin, cta->shared_bytes);
-        return false;
-    }
-    if (begin >= cta->shared_bytes || end > ((cta->shared_bytes + 127) & ~127u)) {
+    if (end > cta->shared_bytes) {
         vm_tensor_report(warp, VM_FIND_TENSOR_TILE, pc, lane, begin, end - begin, cta->shared_bytes);
         return false;
     }

@@ -46,26 +46,61 @@ static bool inside(uint32_t address, uint32_t size, uint32_t *outside) {
     return false;
 }
 
+/* K-major: a row is two chunks of 16 bytes, whatever the type. Rows repeat every eight, moved by the stride,
+ * unless that is no whole number of swizzle patterns. */
+enum { ROW_CHUNKS = 2, GROUP_ROWS = 8 };
+typedef struct row_group {
+    uint32_t at[GROUP_ROWS][ROW_CHUNKS], low, high; /* bytes [low, high) */
+} row_group;
+static bool group_rows(const vm_tensor_matrix *matrix, unsigned bits, unsigned rows, row_group *group) {
+    static const uint32_t patterns[] = {1, 256, 512, 1024, 512};
+    if (matrix->stride % patterns[matrix->swizzle] != 0)
+        return false;
+    group->low = UINT32_MAX;
+    group->high = 0;
+    for (unsigned r = 0; r < GROUP_ROWS && r < rows; r++)
+        for (unsigned c = 0; c < ROW_CHUNKS; c++) {
+            uint32_t at = vm_tensor_matrix_address(matrix, bits, false, r, c * (128 / bits));
+            group->at[r][c] = at;
+            group->low = at < group->low ? at : group->low;
+            group->high = at + 16 > group->high ? at + 16 : group->high;
+        }
+    return true;
+}
+
+static bool gather_rows(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, unsigned rows,
+                        const uint8_t *shared, uint32_t size, uint8_t *to, uint32_t *outside) {
+    unsigned bits = vm_tensor_container_bits(kind, type), chunk_bytes = bits == 4 ? 32 : 16;
+    bool plain = packed_bits(kind, type) >= 8; /* codes are the bytes */
+    row_group group;
+    bool repeats = group_rows(matrix, bits, rows, &group);
+    for (unsigned r = 0; r < rows; r += GROUP_ROWS) {
+        uint32_t base = r / GROUP_ROWS * matrix->stride;
+        for (unsigned i = 0; i < GROUP_ROWS && r + i < rows; i++)
+            for (unsigned c = 0; c < ROW_CHUNKS; c++) {
+                uint32_t at = repeats
+                                  ? group.at[i][c] + base
+                                  : vm_tensor_matrix_address(matrix, bits, false, r + i, c * (128 / bits));
+                if (!inside(at, size, outside))
+                    return false;
+                if (plain)
+                    memcpy(to, shared + at, 16);
+                else
+                    expand(kind, type, shared + at, to);
+                to += chunk_bytes;
+            }
+    }
+    return true;
+}
+
 bool vm_tensor_gather(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
                       unsigned rows, unsigned depth, const uint8_t *shared, uint32_t size, void *codes,
                       uint32_t *outside) {
     unsigned bits = vm_tensor_container_bits(kind, type), bytes = vm_tensor_code_bytes(type);
     unsigned per_chunk = 128 / bits, row_bytes = depth * bytes;
     uint8_t *to = codes;
-    if (!mn_major) {
-        unsigned plain = packed_bits(kind, type) >= 8; /* codes are the bytes */
-        for (unsigned r = 0; r < rows; r++)
-            for (unsigned k = 0; k < depth; k += per_chunk) {
-                uint32_t address = vm_tensor_matrix_address(matrix, bits, false, r, k);
-                if (!inside(address, size, outside))
-                    return false;
-                if (plain)
-                    memcpy(to + r * row_bytes + k * bytes, shared + address, 16);
-                else
-                    expand(kind, type, shared + address, to + r * row_bytes + k);
-            }
-        return true;
-    }
+    if (!mn_major)
+        return gather_rows(matrix, kind, type, rows, shared, size, to, outside);
     for (unsigned k = 0; k < depth; k++)
         for (unsigned r = 0; r < rows; r += per_chunk) {
             uint32_t address = vm_tensor_matrix_address(matrix, bits, true, r, k);
@@ -80,25 +115,20 @@ bool vm_tensor_gather(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_d
 void vm_tensor_span(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
                     unsigned rows, unsigned depth, uint32_t *begin, uint32_t *end) {
     unsigned bits = vm_tensor_container_bits(kind, type), per_chunk = 128 / bits;
+    row_group group;
+    if (!mn_major && group_rows(matrix, bits, rows, &group)) {
+        *begin = group.low;
+        *end = group.high + (rows - 1) / GROUP_ROWS * matrix->stride;
+        return;
+    }
     unsigned row_step = mn_major ? per_chunk : 1, k_step = mn_major ? 1 : per_chunk;
-    /* Strides may be anything, so the ends of every group of eight are looked at, not all rows. */
     uint32_t low = UINT32_MAX, high = 0;
     for (unsigned r = 0; r < rows; r += row_step)
         for (unsigned k = 0; k < depth; k += k_step) {
-            bool edge = mn_major ? k % 8 == 0 || k % 8 == 7 : r % 8 == 0 || r % 8 == 7;
-            if (!edge && r + row_step < rows && k + k_step < depth)
-                continue;
             uint32_t address = vm_tensor_matrix_address(matrix, bits, mn_major, r, k);
             low = address < low ? address : low;
             high = address > high ? address : high;
         }
-    if (matrix->swizzle != VM_TENSOR_SWIZZLE_NONE) { /* a swizzle stays inside its line */
-        low &= ~127u;
-        high |= 127u;
-        *begin = low;
-        *end = high + 1;
-        return;
-    }
     *begin = low;
     *end = high + 16;
 }
