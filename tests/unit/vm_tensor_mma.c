@@ -327,7 +327,7 @@ static void run(const setup *s, vm_numerics numerics, vm_schedule schedule) {
 
 /* A random legal form of a kind. */
 static setup random_setup(vm_tensor_kind kind) {
-    setup s = {.kind = kind, .group = 1, .enable = pick(4) != 0};
+    setup s = {.kind = kind, .group = 1 + (pick(3) == 0), .enable = pick(4) != 0};
     bool scaled = kind >= VM_TENSOR_MXF8F6F4;
     static const unsigned depths[] = {16, 8, 32, 32, 32, 64, 64};
     s.k = depths[kind];
