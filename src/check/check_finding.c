@@ -249,7 +249,8 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
     if (help)
         base_help(list, diagnostic, "%s", help);
     if (finding->other)
-        base_note(list, diagnostic, finding->other->span, "%s", check_other_tmem(finding));
+        base_note(list, diagnostic, finding->other->span, "%s",
+                  check_other_tensor(finding) ? check_other_tensor(finding) : check_other_tmem(finding));
     if (finding->kind == VM_FIND_DEADLOCK)
         text_lines(list, diagnostic, finding->text);
     if (finding->instruction) {

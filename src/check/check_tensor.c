@@ -143,3 +143,9 @@ bool check_words_tensor(const vm_finding *f, base_builder *out, const char **hel
         return false;
     }
 }
+
+const char *check_other_tensor(const vm_finding *f) {
+    return f->kind == VM_FIND_TENSOR_ORDER          ? "the other mma is here"
+           : f->kind == VM_FIND_TENSOR_COMMIT_OTHER ? "the last of that work was issued here"
+                                                    : NULL;
+}

@@ -24,4 +24,5 @@ bool check_words_copy(const vm_finding *finding, base_builder *out, const char *
 /* check_tensor.c: tcgen05.mma, cp, commit */
 const check_kind *check_kind_tensor(vm_finding_kind kind);
 bool check_words_tensor(const vm_finding *finding, base_builder *out, const char **help);
+const char *check_other_tensor(const vm_finding *finding); /* NULL: of another subject */
 #endif

@@ -82,6 +82,7 @@ static const fault faults[] = {
     /* D is written by another operation while the product is on its way */
     {MMA " tcgen05.cp.cta_group::1.128x128b [%r22], %rd11;", NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0,
      "tmem-in-flight", VM_COMPLETE},
+    {MMA " st.shared.u32 [%r5], %r30;", NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "in-flight", VM_COMPLETE},
 };
 
 static void planted(void **state) {
