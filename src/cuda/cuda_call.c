@@ -208,6 +208,9 @@ bool cuda_call(cuda_writer *w, const ir_expr *e) {
     case IR_TRAP_UNLESS:
         trap_unless(w, e);
         return true;
+    case IR_SOURCE_CALL:
+        cuda_apply(w, e->args[0]->at.string, e->args + 3, e->count - 3);
+        return true;
     default:
         break;
     }

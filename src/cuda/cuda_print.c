@@ -3,6 +3,7 @@
  * use; nothing unused is emitted. */
 #include "cuda/cuda_internal.h"
 #include "num/num.h"
+#include <string.h>
 
 static const struct {
     const char *text;
@@ -43,8 +44,49 @@ static void write_vector_type(cuda_writer *w, const cuda_vector_type *type, base
     base_builder_string(out, ";\n};\n\n");
 }
 
+/* ---- functions that the script brings as text ---- */
+typedef struct source_list {
+    base_arena *arena;
+    base_map *seen; /* by name */
+    BASE_VECTOR(const ir_expr *) calls;
+} source_list;
+
+static void find_source(void *user, const ir_expr *e) {
+    source_list *list = user;
+    if (e->op != IR_SOURCE_CALL || base_map_get(list->seen, BASE_KEY(e->args[0])))
+        return;
+    base_map_set(list->seen, BASE_KEY(e->args[0]), list);
+    base_vector_push(list->arena, &list->calls, e);
+}
+
+static void find_in_expression(void *user, const ir_expr **e) {
+    if (*e)
+        ir_expr_visit(*e, find_source, user);
+}
+
+static void find_in_statement(void *user, ir_stmt *statement) {
+    ir_stmt_expressions(statement, find_in_expression, user);
+}
+
+/* As it stands, without the empty lines that a Python string has around it. */
+static void write_source(const char *text, base_builder *out) {
+    size_t size;
+    text += strspn(text, "\n");
+    for (size = strlen(text); size > 0 && text[size - 1] == '\n';)
+        size--;
+    base_builder_add(out, text, size);
+    base_builder_string(out, "\n\n");
+}
+
+static source_list find_sources(base_arena *arena, const lower_result *lowered) {
+    source_list list = {arena, base_map_create(arena), {0}};
+    for (size_t i = 0; i < lowered->plans.count; i++)
+        ir_stmt_visit(lowered->plans.items[i]->function->body, find_in_statement, &list);
+    return list;
+}
+
 static cuda_writer write_kernels(const lower_result *lowered, const cuda_options *options, bool reserve_half,
-                                 base_builder *kernels) {
+                                 const source_list *sources, base_builder *kernels) {
     base_arena *arena = kernels->arena;
     cuda_writer w = {.arena = arena,
                      .diagnostics = lowered->module->diagnostics,
@@ -56,6 +98,8 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
     cuda_scope_open(&w);
     for (size_t i = 0; i < lowered->plans.count; i++)
         cuda_name_take(&w, lowered->plans.items[i]->kernel_name);
+    for (size_t i = 0; i < sources->calls.count; i++)
+        cuda_name_take(&w, sources->calls.items[i]->args[0]->at.string);
     for (size_t i = 0; i < lowered->plans.count; i++) {
         if (i)
             base_builder_char(kernels, '\n');
@@ -82,11 +126,12 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     size_t errors = base_diagnostics_errors(diagnostics);
     base_builder kernels;
     base_builder_start(&kernels, out->arena);
-    cuda_writer w = write_kernels(lowered, options, false, &kernels);
+    source_list sources = find_sources(out->arena, lowered);
+    cuda_writer w = write_kernels(lowered, options, false, &sources, &kernels);
     if (w.includes & (CUDA_FP16 | CUDA_BF16 | CUDA_FP8 | CUDA_FP6 | CUDA_FP4)) {
         /* Those headers take names that the author may have used. */
         base_builder_start(&kernels, out->arena);
-        w = write_kernels(lowered, options, true, &kernels);
+        w = write_kernels(lowered, options, true, &sources, &kernels);
     }
     if (options && options->host)
         base_builder_string(out, "#include <cuda_runtime.h>\n#include <mutex>\n\n");
@@ -96,6 +141,8 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
             base_builder_format(out, "%s\n", helper_rows[h].text);
+    for (size_t i = 0; i < sources.calls.count; i++)
+        write_source(sources.calls.items[i]->args[1]->at.string, out);
     base_builder_add(out, kernels.data ? kernels.data : "", kernels.size);
     return base_diagnostics_errors(diagnostics) == errors;
 }

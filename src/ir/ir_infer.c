@@ -2,6 +2,8 @@
  * The type an op gives over its arguments: one rule for constructors, printer, parser and verifier. Does not
  * judge whether the arguments are allowed (ir_verify.c). */
 #include "ir/ir_private.h"
+#include "ir/ir_text.h"
+#include <string.h>
 
 static unsigned clamp_lanes(unsigned long lanes) {
     return lanes > UINT16_MAX ? UINT16_MAX : (unsigned)lanes;
@@ -72,11 +74,22 @@ static bool infer_attribute(ir_op op, const ir_expr *const *args, uint32_t count
     }
 }
 
+/* The type that source_call says in words: "float32", "void". */
+static bool infer_source_call(const ir_expr *const *args, uint32_t count, ir_type *type) {
+    if (count < 3 || args[2]->op != IR_STRING)
+        return false;
+    const char *word = args[2]->at.string;
+    *type = (ir_type){.kind = IR_TYPE_VOID, .lanes = 1};
+    return strcmp(word, "void") == 0 || ir_prim_find(word, strlen(word), type);
+}
+
 bool ir_infer(ir_op op, const ir_expr *const *args, uint32_t count, ir_attribute attribute, ir_type *type) {
     if (infer_attribute(op, args, count, attribute, type))
         return true;
     if (count == 0)
         return false;
+    if (op == IR_SOURCE_CALL)
+        return infer_source_call(args, count, type);
     switch (op) {
     case IR_EQ:
     case IR_NE:

@@ -239,6 +239,13 @@ static void check_effect(ir_verifier *v, const ir_expr *e) {
             ir_verifier_report(v, "T0339", NULL, "`%s` gives no value", ir_verifier_shown(v, e->args[i]));
 }
 
+static void check_source_call(ir_verifier *v, const ir_expr *e) {
+    bool good = e->count >= 3;
+    for (uint32_t i = 0; good && i < 3; i++)
+        good = e->args[i]->op == IR_STRING;
+    need(v, e, good, "a name, a source text and the name of a type first");
+}
+
 static void check_condition_op(ir_verifier *v, const ir_expr *e) {
     ir_type condition = e->args[0]->type, value = e->args[1]->type;
     need(v, e,
@@ -311,6 +318,8 @@ static void check_arguments(ir_verifier *v, const ir_expr *e) {
         check_atomic(v, e);
     else if (e->op == IR_PRINTF || e->op == IR_TRAP_UNLESS)
         check_effect(v, e);
+    else if (e->op == IR_SOURCE_CALL)
+        check_source_call(v, e);
     else if (e->count)
         check_collective(v, e);
 }
@@ -331,7 +340,8 @@ void ir_verify_operation(ir_verifier *v, const ir_expr *e) {
         return;
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        bool text = e->op == IR_PRINTF || (e->op == IR_TRAP_UNLESS && i > 0);
+        bool text =
+            e->op == IR_PRINTF || (e->op == IR_TRAP_UNLESS && i > 0) || (e->op == IR_SOURCE_CALL && i < 3);
         if (e->args[i]->type.kind == IR_TYPE_VOID || (e->args[i]->type.kind == IR_TYPE_STRING && !text)) {
             ir_verifier_report(v, "T0339", NULL, "`%s` is no value for `%s`",
                                ir_verifier_shown(v, e->args[i]), info->name);

@@ -388,6 +388,12 @@ const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used)
     case IR_TRAP_UNLESS:
         trap_unless(b, e);
         break;
+    case IR_SOURCE_CALL:
+        ptx_build_error(
+            b, "T0658",
+            "`%s` is CUDA source text, of which only nvcc makes PTX: emit CUDA, compile it, and run that",
+            e->args[0]->at.string);
+        break;
     default:
         if (e->op >= IR_ATOMIC_ADD && e->op <= IR_ATOMIC_CAS)
             return keep(b, atomic(b, e, used));

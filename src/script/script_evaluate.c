@@ -492,6 +492,7 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
     e->defined = base_map_create(arena);
     e->let_values = base_map_create(arena);
     e->unnamed = base_map_create(arena);
+    e->sources = base_map_create(arena);
     e->collisions = base_map_create(arena);
     e->builtin_scope = script_scope_open(e, false);
     predefine(e, ast);

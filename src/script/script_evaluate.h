@@ -68,6 +68,7 @@ struct script_evaluator {
     ir_stmt *block;
     base_span statement;
     base_map *unnamed;       /* tensors that no assignment named yet */
+    base_map *sources;       /* name of a function of CUDA source text -> the text */
     base_map *collisions;    /* tensors whose colliding elements were reported */
     base_map *let_values;    /* ir_var -> ir_expr */
     base_map *handle_params; /* ir_var -> index + 1 */

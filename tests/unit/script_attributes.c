@@ -110,11 +110,30 @@ static void receivers(void **state) {
               "18:17 T0202 the type float32 has no attribute 'dtype'");
 }
 
+/* covers: A72 */
+static void source_calls(void **state) {
+    BODY("B[tx] = T.cuda.func_call(\"ld\", A.ptr_to([tx]), \"float ld(float *p);\", ty=\"float32\")\n"
+         "T.cuda.func_call(\"go\", A, n, source_code=\"void go();\")\n"
+         "x: T.let = T.cuda.func_call(\"ld\", B.data, \"float ld(float *p);\", ty=T.float32)\n",
+         "B[tx] = source_call(\"ld\", \"float ld(float *p);\", \"float32\", &A[tx])\n"
+         "source_call(\"go\", \"void go();\", \"void\", A.data, n)\n"
+         "let x: float32 = source_call(\"ld\", \"float ld(float *p);\", \"float32\", B.data)\n");
+    BODY_SAYS("T.cuda.func_call(\"f\", A)\n"
+              "T.cuda.func_call(\"f g\", \"f g\")\n"
+              "T.cuda.func_call(\"f\", \"void g();\")\n"
+              "T.cuda.func_call(\"f\", \"void f();\")\n"
+              "T.cuda.func_call(\"f\", n, \"void f(int);\")\n"
+              "T.cuda.func_call(\"f\", \"void f();\", ty=\"flot\")\n",
+              "5:5 T0203 func_call needs the source text", "6:22 T0276 'f g' is no name of a function",
+              "7:5 T0276 the source text does not name 'f'", "9:5 T0276 'f' has another source text",
+              "10:43 T0230 'flot' is no element type");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(tables_of_the_type), UNIT_WITH_ARENA(what_reading_builds),
         UNIT_WITH_ARENA(two_dtypes),         UNIT_WITH_ARENA(pointers_of_views),
-        UNIT_WITH_ARENA(receivers),
+        UNIT_WITH_ARENA(receivers),          UNIT_WITH_ARENA(source_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
