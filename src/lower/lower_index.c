@@ -265,7 +265,7 @@ static bool divide_part(division *d, const ir_expr *x, int64_t factor, int64_t d
 
 static bool divide(lower_context *context, const ir_expr *x, int64_t divisor, division *d) {
     *d = (division){.quotient.context = context, .rest.context = context};
-    if (x->op != IR_ADD && x->op != IR_MUL)
+    if ((x->op != IR_ADD && x->op != IR_MUL) || x->size > 1000)
         return false;
     return divide_part(d, x, 1, divisor) && d->low >= 0 && d->high < divisor &&
            d->reach <= (int64_t)num_maximum((num_dtype)x->type.dtype) && d->quotient.terms.count > 0 &&

@@ -39,7 +39,7 @@ static const ir_expr *ramp(script_evaluator *e, const ir_expr *base, int64_t str
 
 /* ---- lengths ---- */
 
-enum { MAX_TERMS = 16 };
+enum { MAX_TERMS = 16, SMALL = 1000 }; /* nodes, shared ones counted again */
 typedef struct linear_terms {
     const ir_expr *value[MAX_TERMS];
     int64_t factor[MAX_TERMS], constant;
@@ -74,7 +74,7 @@ const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_
     if (!script_promote(e, script_expr(stop), script_expr(start), &a, &b, span))
         return NULL;
     /* k + 4 - k is 4, wrapped or not; what the memory holds may change between two reads */
-    bool constant = a->depth < 64 && b->depth < 64 && !ir_expr_reads(a) && !ir_expr_reads(b) &&
+    bool constant = a->size < SMALL && b->size < SMALL && !ir_expr_reads(a) && !ir_expr_reads(b) &&
                     add_linear(&t, a, 1) && add_linear(&t, b, -1);
     for (uint32_t i = 0; i < t.count; i++)
         constant = constant && t.factor[i] == 0;

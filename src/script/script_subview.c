@@ -120,7 +120,7 @@ static bool read_part(script_evaluator *e, const ir_tensor *tensor, uint32_t axi
         return false;
     if (!out->begin &&
         (out->first < 0 || (ir_is_int(tensor->type.shape[axis], &extent) && out->first >= extent)))
-        return outside(e, tensor, axis, out->first, out->first + 1,
+        return outside(e, tensor, axis, out->first, out->first < INT64_MAX ? out->first + 1 : out->first,
                        ir_is_int(tensor->type.shape[axis], &extent) ? extent : -1, span);
     return true;
 }
@@ -176,6 +176,8 @@ static script_value strided(script_evaluator *e, ir_tensor *tensor, const part *
 /* The expression is a multiple of n by its form. */
 bool script_is_multiple(script_evaluator *e, const ir_expr *x, int64_t n) {
     int64_t value;
+    if (x->size > 1000) /* nodes, shared ones counted again: the walk would not end */
+        return false;
     if (n == 1 || (script_expr_constant(e, x, &value) && value % n == 0))
         return true;
     if (x->op == IR_VAR) {
