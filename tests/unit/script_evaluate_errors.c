@@ -583,7 +583,7 @@ static void not_supported_yet(void **state) {
          "    T.ptx.tcgen05.alloc(A.data, n_cols=32)\n"
          "    Tx.copy(A, A)\n"
          "    a = b = 3\n"
-         "    x = T.cuda.func_call(\"f\", A[0], \"src\", ty=\"float32\")\n"
+         "    x = T.cuda.make_float2(A[0], A[1])\n"
          "    y = T.alloc_tensor((4,), \"float32\", scope=\"tmem\")\n"
          "    try:\n"
          "        pass\n"
@@ -596,7 +596,7 @@ static void not_supported_yet(void **state) {
          "12:7 T0299 'ptx' (PTX instructions) is not supported yet",
          "13:5 T0299 'tile' (tile operations) is not supported yet",
          "14:5 T0299 a chained assignment in a kernel is not supported yet",
-         "15:16 T0299 'cuda.func_call' (call of CUDA source text) is not supported yet",
+         "15:16 T0299 'cuda.make_float2' (packed pair of floats) is not supported yet",
          "16:9 T0299 an allocation of tensor memory is not supported yet",
          "17:5 T0299 a try statement is not supported yet");
 }
