@@ -33,6 +33,7 @@ void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
     t->base = base % VM_TMEM_COLUMNS / VM_TMEM_UNIT * VM_TMEM_UNIT;
     t->random = random;
     t->own_clock = t->last_write = t->next_flight = 0;
+    memset(t->storers, 0, sizeof t->storers);
     t->flights.count = 0;
 }
 
@@ -168,6 +169,9 @@ static uint32_t halves_of(const vm_tmem_area *area) {
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
     writer.clock = ++*t->clock;
     t->last_write = writer.clock;
+    for (unsigned k = 0; k < 4; k++)
+        if (area->lanes[k] != 0 && !(writer.agent & VM_TMEM_ENGINE))
+            t->storers[k] |= 1u << writer.agent % 32;
     uint32_t halves = halves_of(area);
     for (uint32_t c = area->column; c < area->column + area->columns; c++) {
         for (unsigned k = 0; k < 4; k++) {

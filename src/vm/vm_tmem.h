@@ -81,6 +81,7 @@ typedef struct vm_tmem {
     uint64_t *clock; /* counts the writes; own_clock, or one that the SMs of a cluster share */
     uint64_t own_clock;
     uint64_t last_write; /* clock of the last write here */
+    uint32_t storers[4]; /* per 32 lanes: bit per warp that has ever stored there with tcgen05.st */
     base_arena *arena;
     BASE_VECTOR(vm_tmem_flight) flights;
     uint64_t next_flight;

@@ -202,6 +202,11 @@ void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
             finding->other = instruction_at(warp, writer->pc);
     }
     /* what this warp's fence covers, but not the writer's own: commit stands for it after mma and cp */
+    uint32_t storers = 0;
+    for (unsigned k = 0; k < 4; k++)
+        storers |= area->lanes[k] != 0 ? vm_tmem_of(cta)->storers[k] : 0;
+    if ((storers & ~(1u << agent % 32)) == 0)
+        return;
     writer = vm_tmem_foreign_writer(vm_tmem_of(cta), area, 0, agent);
     if (writer == NULL || writer->agent & VM_TMEM_ENGINE)
         return;
