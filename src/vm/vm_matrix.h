@@ -63,10 +63,23 @@ void vm_matrix_put_d(const vm_matrix_form *form, void *const *registers, unsigne
 /* The bits of operand A or B of this type (of one element) as they stand in its container. */
 uint32_t vm_matrix_element(const vm_matrix_form *form, ptx_type type, uint32_t container);
 
+/* One row of A times up to some columns of B in hw, up to the sums (level/vm_matrix.c). Significands are
+ * signed; arrays over columns have room for a multiple of 16. */
+typedef struct vm_matrix_sums {
+    unsigned k, columns, stride,
+        up; /* B's arrays: [k][stride]; up: bits to shift a product up to the quantum */
+    const int32_t *a_significand, *a_exponent, *b_significand, *b_exponent, *c_exponent;
+    int32_t *largest; /* exponent */
+    int64_t *sum;     /* of the products, without c */
+} vm_matrix_sums;
+typedef void (*vm_matrix_add_function)(const vm_matrix_sums *job);
+/* Of a processor level by its name. */
+vm_matrix_add_function vm_matrix_add_choose(const char *level);
+
 /* d = a * b + c. scale_a: [m][scales], scale_b: [n][scales], NULL without. Codes as above. */
 void vm_matrix_multiply(const vm_matrix_form *form, vm_numerics numerics, unsigned sm, const uint64_t *a,
                         const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
-                        const uint32_t *scale_b, uint64_t *d);
+                        const uint32_t *scale_b, vm_matrix_add_function add, uint64_t *d);
 
 /* 16 elements of 4 or 6 bits at the start of 16 bytes, each into a byte (ldmatrix .b8x16). */
 void vm_matrix_unpack16(const uint8_t from[16], unsigned bits, uint8_t to[16]);

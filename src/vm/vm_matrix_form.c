@@ -167,6 +167,14 @@ static place place_c(const vm_matrix_form *f, unsigned r, unsigned lane, unsigne
     return (place){0, lane / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (lane % 4) + i % 2};
 }
 
+/* The accumulators of mma and wgmma, without a call for each element. */
+static bool plain_c(const vm_matrix_form *f, ptx_type type) {
+    return !f->wmma && !f->quads && f->m == 16 && ptx_type_bits(type) == 32;
+}
+static unsigned plain_index(const vm_matrix_form *f, unsigned r, unsigned lane) {
+    return (lane / 4 + 8 * (r / 2 % 2)) * f->n + 8 * (r / 4) + 2 * (lane % 4) + r % 2;
+}
+
 typedef place (*placer)(const vm_matrix_form *, unsigned, unsigned, unsigned, unsigned);
 
 static void take(const vm_matrix_form *f, ptx_type type, unsigned count, unsigned width, placer where,
@@ -194,12 +202,24 @@ void vm_matrix_take_b(const vm_matrix_form *f, const void *const *registers, uns
     take(f, f->b, f->b_count, f->k, place_b, registers, part, b);
 }
 void vm_matrix_take_c(const vm_matrix_form *f, const void *const *registers, unsigned part, uint64_t *c) {
-    take(f, f->c, f->c_count, f->n, place_c, registers, part, c);
+    if (plain_c(f, f->c))
+        for (unsigned r = 0; r < f->c_count; r++)
+            for (unsigned lane = 0; lane < VM_MATRIX_LANES; lane++)
+                c[plain_index(f, r, lane)] = ((const uint32_t *)registers[r])[lane];
+    else
+        take(f, f->c, f->c_count, f->n, place_c, registers, part, c);
 }
 
 void vm_matrix_put_d(const vm_matrix_form *f, void *const *registers, unsigned part, uint32_t mask,
                      const uint64_t *d) {
     unsigned per = vm_matrix_per_register(f, f->d), bits = 32 / per;
+    if (plain_c(f, f->d)) {
+        for (unsigned r = 0; r < f->d_count; r++)
+            for (unsigned lane = 0; lane < VM_MATRIX_LANES; lane++)
+                if (mask >> lane & 1)
+                    ((uint32_t *)registers[r])[lane] = (uint32_t)d[plain_index(f, r, lane)];
+        return;
+    }
     bool wide = ptx_type_bits(f->d) == 64;
     for (unsigned r = 0; r < f->d_count; r++)
         for (unsigned lane = 0; lane < VM_MATRIX_LANES; lane++) {

@@ -33,51 +33,18 @@ static num_dtype dtype_of(ptx_type type) {
 }
 
 /* ---- floats ---- */
-enum { ROW = VM_MATRIX_K };
-typedef struct decoded { /* one row of A, or one column of B */
+enum { ROW = 64, COLUMNS = 64 }; /* depth of the float forms; columns at a time */
+typedef struct decoded {         /* one row of A, or one column of B */
     vm_fused_value value[ROW];
-    int32_t significand[ROW], exponent[ROW]; /* signed */
-    bool special;
 } decoded;
 
 static void decode_row(const vm_matrix_form *f, ptx_type type, bool negate, const uint64_t *codes,
                        decoded *out) {
     num_dtype dtype = dtype_of(type);
-    out->special = false;
     for (unsigned k = 0; k < f->k; k++) {
-        vm_fused_value v = vm_fused_decode(dtype, vm_matrix_element(f, type, (uint32_t)codes[k]));
-        if (negate)
-            v.negative = !v.negative;
-        out->value[k] = v;
-        out->special |= v.class != VM_FUSED_FINITE;
-        out->significand[k] = v.negative ? -(int32_t)v.significand : (int32_t)v.significand;
-        out->exponent[k] = v.exponent;
+        out->value[k] = vm_fused_decode(dtype, vm_matrix_element(f, type, (uint32_t)codes[k]));
+        out->value[k].negative ^= negate;
     }
-}
-
-/* vm_fused_sum of hw for finite values of formats with few bits, in one step. */
-static uint32_t fast_sum(const vm_fused_model *model, unsigned count, const decoded *a, const decoded *b,
-                         int fraction, const vm_fused_value *c) {
-    int largest = c->exponent;
-    for (unsigned k = 0; k < count; k++) {
-        int exponent = a->exponent[k] + b->exponent[k];
-        largest = exponent > largest ? exponent : largest;
-    }
-    int64_t sum = 0;
-    int up = model->fraction - fraction; /* products have `fraction` bits after the point */
-    for (unsigned k = 0; k < count; k++) {
-        int64_t product = (int64_t)a->significand[k] * b->significand[k];
-        int down = largest - a->exponent[k] - b->exponent[k];
-        uint64_t magnitude = (uint64_t)(product < 0 ? -product : product) << up >> (down > 63 ? 63 : down);
-        sum += product < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
-    }
-    int shift = model->fraction - c->fraction - (largest - c->exponent);
-    uint64_t magnitude = shift >= 0    ? (uint64_t)c->significand << shift
-                         : shift < -63 ? 0
-                                       : (uint64_t)c->significand >> -shift;
-    sum += c->negative ? -(int64_t)magnitude : (int64_t)magnitude;
-    return vm_fused_round(model, sum < 0, sum < 0 ? (uint64_t)-sum : (uint64_t)sum,
-                          largest - model->fraction);
 }
 
 /* Shapes that a processor does not have: ptxas makes them from others. Read off an H200 (tests/recorded), all
@@ -137,43 +104,175 @@ static void decode_scales(const vm_matrix_form *f, const uint32_t *codes, vm_fus
         out[s] = vm_fused_decode(dtype_of(f->scale), codes[s] & (f->scale == PTX_TYPE_UE4M3 ? 0x7f : 0xff));
 }
 
+/* The fast road: finite values of one step. What is special is left to `slow`. */
+typedef struct field { /* of a format: fraction, exponent's mask and bias, padding */
+    unsigned fraction, mask, padding;
+    int bias;
+    bool ones; /* only the code of ones is no number (e4m3); else the greatest exponent; none for formats
+                  below 8 bits */
+} field;
+
+static bool field_of(ptx_type type, field *out) {
+    switch (type) {
+    case PTX_TYPE_F16:
+        *out = (field){10, 31, 0, 15, false};
+        return true;
+    case PTX_TYPE_BF16:
+        *out = (field){7, 255, 0, 127, false};
+        return true;
+    case PTX_TYPE_TF32:
+        *out = (field){10, 255, 13, 127, false};
+        return true;
+    case PTX_TYPE_E4M3:
+        *out = (field){3, 15, 0, 7, true};
+        return true;
+    case PTX_TYPE_E5M2:
+        *out = (field){2, 31, 0, 15, false};
+        return true;
+    case PTX_TYPE_F32:
+        *out = (field){23, 255, 0, 127, false};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* False: infinity or NaN. */
+static inline bool take_fields(const field *t, uint64_t code, bool negate, int32_t *significand,
+                               int32_t *exponent) {
+    uint32_t bits = (uint32_t)code >> t->padding, fraction = bits & ((1u << t->fraction) - 1);
+    uint32_t exponent_field = bits >> t->fraction & t->mask;
+    bool negative = (bits >> t->fraction) > t->mask;
+    if (exponent_field == t->mask && (!t->ones || fraction == 7))
+        return false;
+    int32_t value = (int32_t)(fraction | (exponent_field ? 1u << t->fraction : 0));
+    *significand = negative != negate ? -value : value;
+    *exponent =
+        value == 0 ? VM_FUSED_ZERO_EXPONENT : (int32_t)(exponent_field ? exponent_field : 1) - t->bias;
+    return true;
+}
+
+typedef struct columns {
+    int32_t significand[ROW][COLUMNS], exponent[ROW][COLUMNS], c_exponent[COLUMNS], largest[COLUMNS];
+    int64_t sum[COLUMNS];
+    int32_t c[COLUMNS];
+    bool special[COLUMNS], c_special[COLUMNS];
+} columns;
+
+static uint32_t slow_sum(const vm_matrix_form *f, const vm_fused_model *model, const uint64_t *a,
+                         const uint64_t *b, uint32_t c) {
+    decoded row, column;
+    decode_row(f, f->a, f->negate_a, a, &row);
+    decode_row(f, f->b, f->negate_b, b, &column);
+    return vm_fused_sum(model, f->k, row.value, column.value, NULL, NULL, 0, c);
+}
+
+/* Adds the accumulator, c * 2^(c_exponent - fraction), to the products' sum, and rounds. */
+static uint32_t finish_sum(const vm_fused_model *model, int64_t sum, int largest, int32_t c, int c_exponent,
+                           unsigned fraction) {
+    int shift = model->fraction - (int)fraction - (largest - c_exponent);
+    uint64_t magnitude = (uint64_t)(c < 0 ? -(int64_t)c : c);
+    magnitude = shift >= 0 ? magnitude << shift : shift < -63 ? 0 : magnitude >> -shift;
+    sum += c < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
+    return vm_fused_round(model, sum < 0, sum < 0 ? (uint64_t)-sum : (uint64_t)sum,
+                          largest - model->fraction);
+}
+
+static void multiply_fast(const vm_matrix_form *f, const vm_fused_model *model, vm_matrix_add_function add,
+                          const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *d) {
+    field of_a, of_b, of_c;
+    field_of(f->a, &of_a);
+    field_of(f->b, &of_b);
+    field_of(model->output == NUM_DTYPE_F16 ? PTX_TYPE_F16 : PTX_TYPE_F32, &of_c);
+    columns s;
+    int32_t a_significand[ROW], a_exponent[ROW];
+    vm_matrix_sums job = {f->k,
+                          0,
+                          COLUMNS,
+                          model->fraction - of_a.fraction - of_b.fraction,
+                          a_significand,
+                          a_exponent,
+                          s.significand[0],
+                          s.exponent[0],
+                          s.c_exponent,
+                          s.largest,
+                          s.sum};
+    for (unsigned first = 0; first < f->n; first += COLUMNS) {
+        job.columns = f->n - first < COLUMNS ? f->n - first : COLUMNS;
+        unsigned padded = (job.columns + 15) / 16 * 16;
+        for (unsigned k = 0; k < f->k; k++)
+            for (unsigned j = job.columns; j < padded; j++)
+                s.significand[k][j] = s.exponent[k][j] = 0;
+        for (unsigned j = 0; j < job.columns; j++) {
+            s.special[j] = false;
+            for (unsigned k = 0; k < f->k; k++)
+                if (!take_fields(&of_b, b[(size_t)(first + j) * f->k + k], f->negate_b, &s.significand[k][j],
+                                 &s.exponent[k][j])) {
+                    s.special[j] = true;
+                    s.significand[k][j] = s.exponent[k][j] = 0;
+                }
+        }
+        for (unsigned i = 0; i < f->m; i++) {
+            bool special = false;
+            for (unsigned k = 0; k < f->k; k++)
+                special |= !take_fields(&of_a, a[(size_t)i * f->k + k], f->negate_a, &a_significand[k],
+                                        &a_exponent[k]);
+            const uint64_t *from = c + (size_t)i * f->n + first;
+            uint64_t *to = d + (size_t)i * f->n + first;
+            for (unsigned j = 0; j < padded; j++) {
+                s.c[j] = s.c_exponent[j] = 0;
+                s.c_special[j] = j < job.columns &&
+                                 !take_fields(&of_c, widen(f, from[j]), false, &s.c[j], &s.c_exponent[j]);
+            }
+            if (!special)
+                add(&job);
+            for (unsigned j = 0; j < job.columns; j++)
+                to[j] =
+                    special || s.special[j] || s.c_special[j]
+                        ? slow_sum(f, model, a + (size_t)i * f->k, b + (size_t)(first + j) * f->k,
+                                   widen(f, from[j]))
+                        : finish_sum(model, s.sum[j], s.largest[j], s.c[j], s.c_exponent[j], of_c.fraction);
+        }
+    }
+}
+
 static void multiply_floats(const vm_matrix_form *f, vm_numerics numerics, unsigned sm, const uint64_t *a,
                             const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
-                            const uint32_t *scale_b, uint64_t *d) {
+                            const uint32_t *scale_b, vm_matrix_add_function add, uint64_t *d) {
     num_dtype output = f->d == PTX_TYPE_F16 ? NUM_DTYPE_F16 : NUM_DTYPE_F32;
     vm_fused_model model =
         vm_fused_model_of(numerics, sm, f->unit, dtype_of(f->a), f->k, output, f->scales != 0);
     if (f->wmma && f->a == PTX_TYPE_TF32)
         model.step = 4; /* ptxas makes it of two m16n8k4; an H200 agrees (tests/recorded) */
+    bool bytes = f->a == PTX_TYPE_E4M3 || f->a == PTX_TYPE_E5M2;
+    bool emulated =
+        numerics == VM_NUMERICS_HW && f->unit == VM_FUSED_MMA && sm >= 90 && sm < 120 && (f->quads || bytes);
+    field unused;
+    if (numerics == VM_NUMERICS_HW && !emulated && f->scales == 0 && model.step == 0 &&
+        field_of(f->a, &unused) && field_of(f->b, &unused)) {
+        multiply_fast(f, &model, add, a, b, c, d);
+        return;
+    }
     vm_fused_value row_scales[4], column_scales[4];
     decoded rows[VM_MATRIX_M], column;
     for (unsigned i = 0; i < f->m; i++)
         decode_row(f, f->a, f->negate_a, a + (size_t)i * f->k, &rows[i]);
-    bool bytes = f->a == PTX_TYPE_E4M3 || f->a == PTX_TYPE_E5M2;
-    bool emulated = numerics == VM_NUMERICS_HW && f->unit == VM_FUSED_MMA && sm >= 90 && sm < 120;
-    bool simple = numerics == VM_NUMERICS_HW && f->scales == 0 && model.step == 0 && model.group == 0;
     for (unsigned j = 0; j < f->n; j++) {
         decode_row(f, f->b, f->negate_b, b + (size_t)j * f->k, &column);
         if (f->scales)
             decode_scales(f, scale_b + (size_t)j * f->scales, column_scales);
         for (unsigned i = 0; i < f->m; i++) {
             uint32_t start = widen(f, c[(size_t)i * f->n + j]);
-            vm_fused_value decoded_c = vm_fused_decode(output, start);
             if (f->scales)
                 decode_scales(f, scale_a + (size_t)i * f->scales, row_scales);
-            int fraction = rows[i].value[0].fraction + column.value[0].fraction;
-            if (emulated && (f->quads || bytes)) {
-                d[(size_t)i * f->n + j] = f->quads
-                                              ? quad_sum(output == NUM_DTYPE_F16, f->k, a + (size_t)i * f->k,
-                                                         b + (size_t)j * f->k, start)
-                                              : halves_sum(&model, f->k, &rows[i], &column, start);
-                continue;
-            }
-            bool fast = simple && !rows[i].special && !column.special && decoded_c.class == VM_FUSED_FINITE;
-            d[(size_t)i * f->n + j] =
-                fast
-                    ? fast_sum(&model, f->k, &rows[i], &column, fraction, &decoded_c)
-                    : vm_fused_sum(&model, f->k, rows[i].value, column.value, f->scales ? row_scales : NULL,
+            uint64_t *to = &d[(size_t)i * f->n + j];
+            if (emulated && f->quads)
+                *to = quad_sum(output == NUM_DTYPE_F16, f->k, a + (size_t)i * f->k, b + (size_t)j * f->k,
+                               start);
+            else if (emulated)
+                *to = halves_sum(&model, f->k, &rows[i], &column, start);
+            else
+                *to = vm_fused_sum(&model, f->k, rows[i].value, column.value, f->scales ? row_scales : NULL,
                                    f->scales ? column_scales : NULL, f->scales ? f->k / f->scales : 0, start);
         }
     }
@@ -211,9 +310,26 @@ static void multiply_integers(const vm_matrix_form *f, const uint64_t *a, const 
 
 void vm_matrix_multiply(const vm_matrix_form *form, vm_numerics numerics, unsigned sm, const uint64_t *a,
                         const uint64_t *b, const uint64_t *c, const uint32_t *scale_a,
-                        const uint32_t *scale_b, uint64_t *d) {
+                        const uint32_t *scale_b, vm_matrix_add_function add, uint64_t *d) {
     if (vm_matrix_is_float(form->a))
-        multiply_floats(form, numerics, sm, a, b, c, scale_a, scale_b, d);
+        multiply_floats(form, numerics, sm, a, b, c, scale_a, scale_b, add, d);
     else
         multiply_integers(form, a, b, c, d);
+}
+
+/* ---- levels ---- */
+void vm_matrix_add_v1(const vm_matrix_sums *job);
+void vm_matrix_add_v3(const vm_matrix_sums *job);
+void vm_matrix_add_v4(const vm_matrix_sums *job);
+void vm_matrix_add_generic(const vm_matrix_sums *job);
+
+vm_matrix_add_function vm_matrix_add_choose(const char *level) {
+#if defined(__x86_64__)
+    return strcmp(level, "x86-64-v4") == 0   ? vm_matrix_add_v4
+           : strcmp(level, "x86-64-v3") == 0 ? vm_matrix_add_v3
+                                             : vm_matrix_add_v1;
+#else
+    (void)level;
+    return vm_matrix_add_generic;
+#endif
 }

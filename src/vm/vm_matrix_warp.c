@@ -144,7 +144,7 @@ vm_action vm_external_MMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
             multiply_doubles(run, f, p.a, p.b, p.c, p.d);
         else
             vm_matrix_multiply(f, run->launch->numerics, vm_matrix_sm(run), p.a, p.b, p.c, p.scale_a,
-                               p.scale_b, p.d);
+                               p.scale_b, vm_matrix_add_choose(run->level->name), p.d);
         vm_matrix_put_d(f, rows, part, mask, p.d);
     }
     for (unsigned r = 0; r < f->d_count; r++) {

@@ -68,6 +68,30 @@ static uint64_t element_at(const vm_cta *cta, const vm_wgmma_matrix *m, uint32_t
     return value;
 }
 
+/* Row mn with all its k. K-major rows stand in pieces of 16 bytes. */
+static void row_at(const vm_cta *cta, const vm_wgmma_matrix *m, uint32_t mn, uint32_t depth, uint64_t *out) {
+    uint32_t per = 128 / m->bits, bytes = m->bits / 8;
+    for (uint32_t k = 0; k < depth; k += per) {
+        uint32_t address = m->major || m->bits < 8 || depth % per ? UINT32_MAX : vm_wgmma_address(m, mn, k);
+        if ((uint64_t)address + 16 > cta->shared_bytes) {
+            for (uint32_t i = k; i < k + per && i < depth; i++)
+                out[i] = element_at(cta, m, mn, i);
+            continue;
+        }
+        const uint8_t *piece = cta->shared + address;
+        for (uint32_t i = 0; i < per; i++) {
+            uint32_t code = 0;
+            if (bytes == 2)
+                code = piece[2 * i] | (uint32_t)piece[2 * i + 1] << 8;
+            else if (bytes == 1)
+                code = piece[i];
+            else
+                memcpy(&code, piece + 4 * i, 4);
+            out[k + i] = code;
+        }
+    }
+}
+
 static void *row_of(const vm_async *o, const payload *p, uint32_t ref) {
     (void)p;
     ref &= ~VM_REF_WRITTEN;
@@ -97,8 +121,7 @@ static void complete(vm_async *o) {
         vm_wgmma_matrix a = vm_wgmma_decode(p->descriptor_a, form->a_major, bits);
         unsigned first = o->warp->index % 4 * 16;
         for (unsigned i = 0; i < 16; i++)
-            for (unsigned k = 0; k < f->k; k++)
-                s.a[i * f->k + k] = element_at(o->cta, &a, first + i, k);
+            row_at(o->cta, &a, first + i, f->k, s.a + i * f->k);
     } else {
         const void *registers[4];
         for (unsigned r = 0; r < 4; r++)
@@ -113,12 +136,11 @@ static void complete(vm_async *o) {
         vm_matrix_form part = *f;
         part.n = (uint16_t)(f->n - first < COLUMNS ? f->n - first : COLUMNS);
         for (unsigned j = 0; j < part.n; j++)
-            for (unsigned k = 0; k < f->k; k++)
-                s.b[j * f->k + k] = element_at(o->cta, &b, first + j, k);
+            row_at(o->cta, &b, first + j, f->k, s.b + j * f->k);
         for (unsigned i = 0; i < 16; i++)
             memcpy(s.c_part + i * part.n, s.c + i * f->n + first, part.n * sizeof *s.c);
         vm_matrix_multiply(&part, run->launch->numerics, vm_matrix_sm(run), s.a, s.b, s.c_part, NULL, NULL,
-                           s.d_part);
+                           vm_matrix_add_choose(run->level->name), s.d_part);
         for (unsigned i = 0; i < 16; i++)
             memcpy(s.d + i * f->n + first, s.d_part + i * part.n, part.n * sizeof *s.d);
     }
