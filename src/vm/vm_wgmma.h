@@ -37,6 +37,10 @@ bool vm_wgmma_form_read(const ptx_instruction *instruction, vm_wgmma_form *form)
 typedef enum vm_wgmma_group { VM_WGMMA_FENCE, VM_WGMMA_COMMIT, VM_WGMMA_WAIT, VM_WGMMA_END } vm_wgmma_group;
 /* imm of WGMMA_GROUP: vm_wgmma_group | groups that may stay pending << 8 */
 
+/* WGMMA_TOUCH: how a register is accessed, beside its number. */
+#define VM_WGMMA_WRITTEN 0x80000000u
+#define VM_WGMMA_COPIED  0x40000000u /* by mov: the operation completes first */
+
 /* One wgmma of a warp that no wait has covered. */
 typedef struct vm_wgmma_flight {
     uint32_t group, pc;

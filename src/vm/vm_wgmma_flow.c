@@ -28,7 +28,7 @@ typedef struct wgmma_flow {
     BASE_VECTOR(uint32_t) instruction_of;
     BASE_VECTOR(uint8_t) group;
     BASE_VECTOR(uint32_t) refs;    /* of the operation being made */
-    BASE_VECTOR(uint32_t) numbers; /* TOUCH: register number, bit 31: written */
+    BASE_VECTOR(uint32_t) numbers; /* TOUCH: register number and VM_WGMMA_ bits */
 } wgmma_flow;
 
 static bool is_external(const vm_op *op, vm_external external) {
@@ -80,12 +80,21 @@ static void flush(wgmma_flow *f, vm_external external, uint32_t instruction) {
     f->refs.count = f->numbers.count = 0;
 }
 
-static void touch(wgmma_flow *f, uint32_t ref, bool written) {
+/* mov between registers: compilers put it anywhere around inline assembly. ptxas makes such a copy wait (its
+ * warning C7510, "wgmma.mma_async instructions are serialized"), so it is no mistake, but it ends the
+ * operation. */
+static bool is_copy(const wgmma_flow *f, size_t at) {
+    const vm_decoder *d = f->decoder;
+    return d->source->instructions.items[d->instruction_of.items[at]].op == PTX_OP_MOV;
+}
+
+static void touch(wgmma_flow *f, uint32_t ref, bool written, bool copy) {
     ref &= ~VM_REF_WRITTEN;
     if (!f->emit || f->refs.count == LIST_LIMIT)
         return;
     base_vector_push(f->decoder->arena, &f->refs, ref);
-    base_vector_push(f->decoder->arena, &f->numbers, VM_REF_INDEX(ref) | (written ? 1u << 31 : 0));
+    base_vector_push(f->decoder->arena, &f->numbers,
+                     VM_REF_INDEX(ref) | (written ? VM_WGMMA_WRITTEN : 0) | (copy ? VM_WGMMA_COPIED : 0));
 }
 
 static void keep_all(wgmma_flow *f, const uint64_t *d, const uint64_t *a, uint32_t instruction) {
@@ -113,7 +122,7 @@ static void before_wgmma(wgmma_flow *f, size_t at) {
     uint32_t instruction = f->decoder->instruction_of.items[at];
     for (unsigned k = 0; k < a_count; k++)
         if (has(f->now.d, candidate(f, list[2 * d_count + k])))
-            touch(f, list[2 * d_count + k], false);
+            touch(f, list[2 * d_count + k], false, false);
     if (f->emit)
         flush(f, VM_EXTERNAL_WGMMA_TOUCH, instruction);
     for (unsigned k = d_count; f->emit && k < 2 * d_count + a_count; k++)
@@ -140,18 +149,21 @@ static void before_other(wgmma_flow *f, size_t at) {
     vm_decoder *d = f->decoder;
     vm_op *op = &d->ops.items[at];
     vm_operands operands;
+    bool copy = is_copy(f, at);
     vm_operands_of(d, op, &operands);
     for (unsigned k = 0; k < operands.read_count; k++) {
         uint32_t ref = *operands.reads[k], bit = candidate(f, ref);
         if (has(f->now.d, bit))
-            touch(f, ref, false);
-        put(f->now.unfenced, bit);
+            touch(f, ref, false, copy);
+        if (!copy)
+            put(f->now.unfenced, bit);
     }
     for (unsigned k = 0; k < operands.write_count; k++) {
         uint32_t ref = *operands.writes[k], bit = candidate(f, ref);
         if (has(f->now.d, bit) || has(f->now.a, bit))
-            touch(f, ref, true);
-        put(f->now.unfenced, bit);
+            touch(f, ref, true, copy);
+        if (!copy)
+            put(f->now.unfenced, bit);
     }
 }
 

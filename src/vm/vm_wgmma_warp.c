@@ -339,24 +339,37 @@ static void report_register(vm_warp *warp, vm_finding_kind kind, uint32_t number
                             : "of the accumulator";
 }
 
+/* The flight that a register belongs to. A may be read. */
+static const vm_wgmma_flight *flight_of(const vm_warp *warp, uint32_t ref, bool written) {
+    const uint32_t *extras = warp->cta->run->program->extras.items;
+    const vm_wgmma_warp *state = warp->wgmma;
+    for (size_t n = 0; state != NULL && n < state->flights.count; n++) {
+        const vm_wgmma_flight *flight = &state->flights.items[n];
+        for (uint32_t k = 0; k < (written ? flight->count : flight->d_count); k++)
+            if ((extras[flight->list + k] & ~VM_REF_WRITTEN) == ref)
+                return flight;
+    }
+    return NULL;
+}
+
 /* Registers (read) that may belong to a wgmma in flight; imm: place of their numbers in the program's extras.
  */
 vm_action vm_external_WGMMA_TOUCH(vm_warp *warp, const vm_op *op, uint32_t mask) {
     (void)mask;
     const uint32_t *extras = warp->cta->run->program->extras.items, *list = extras + op->x;
-    const vm_wgmma_warp *state = warp->wgmma;
-    for (uint32_t i = 0; state != NULL && i < list[0]; i++)
-        for (size_t n = 0; n < state->flights.count; n++) {
-            const vm_wgmma_flight *flight = &state->flights.items[n];
-            const uint32_t *refs = extras + flight->list;
-            bool written = extras[op->imm + i] >> 31; /* A may be read */
-            for (uint32_t k = 0; k < (written ? flight->count : flight->d_count); k++)
-                if ((refs[k] & ~VM_REF_WRITTEN) == list[1 + i]) {
-                    report_register(warp, VM_FIND_WGMMA_TOUCHED, extras[op->imm + i] & INT32_MAX);
-                    return VM_GO;
-                }
+    for (uint32_t i = 0; i < list[0]; i++) {
+        uint32_t number = extras[op->imm + i];
+        const vm_wgmma_flight *flight = flight_of(warp, list[1 + i], number & VM_WGMMA_WRITTEN);
+        if (flight == NULL)
+            continue;
+        if (number & VM_WGMMA_COPIED) {
+            wait_for(warp, flight->group + 1);
+            continue;
         }
-    return VM_GO;
+        report_register(warp, VM_FIND_WGMMA_TOUCHED, number & ~(VM_WGMMA_WRITTEN | VM_WGMMA_COPIED));
+        break;
+    }
+    return warp->cta->status == VM_COMPLETE ? VM_GO : VM_HALT;
 }
 
 /* Registers of wgmmas that a wait has covered: they keep their rows until here. */
