@@ -141,7 +141,8 @@ static void registers_in_flight(void **state) {
     /* copies that compilers make: ptxas lets them wait */
     assert_string_equal(run(arena, FENCE "mov.b32 %d0, 0;\n" MMA COMMIT WAIT0, 128, 16), "");
     assert_string_equal(run(arena,
-                            FENCE MMA COMMIT "mov.b32 %e0, %d0;\n" WAIT0 "st.shared.u32 [%t4], %e0;\n"
+                            FENCE MMA COMMIT "mov.b32 %e0, %d0;\n" WAIT0
+                                             "bar.sync 0;\nst.shared.u32 [%t4], %e0;\n"
                                              "ld.shared.u32 %d0, [%t4];\n",
                             128, 16),
                         "");
