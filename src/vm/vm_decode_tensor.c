@@ -74,6 +74,7 @@ static bool mask_words(vm_decoder *d, const ptx_operand *operand, uint32_t *list
 }
 
 static void multiply(vm_decoder *d) {
+    d->program->proxies = true; /* it reads shared memory through the async proxy */
     const ptx_instruction *i = d->instruction;
     vm_tensor_kind kind;
     const ptx_operand *a = vm_decode_operand(d, 1);
@@ -119,6 +120,7 @@ static void multiply(vm_decoder *d) {
 }
 
 static void copy(vm_decoder *d) {
+    d->program->proxies = true;
     const ptx_instruction *i = d->instruction;
     vm_tensor_cp_shape shape = ptx_has(i, PTX_MOD_128X256B)        ? VM_TENSOR_CP_128X256B
                                : ptx_has(i, PTX_MOD_4X256B)        ? VM_TENSOR_CP_4X256B

@@ -83,6 +83,13 @@ void vm_tensor_issued(vm_warp *warp, uint32_t pc, unsigned lane);
 /* A finding with text lines of a base_builder made in vm_finding_arena. */
 vm_finding *vm_tensor_report(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane,
                              uint64_t address, uint64_t size, uint64_t required);
+/* The async proxy reads 16 bytes of the own shared memory: see vm_proxy.h. */
+typedef struct vm_tensor_reader {
+    vm_warp *warp;
+    uint32_t pc;
+    unsigned lane;
+} vm_tensor_reader;
+bool vm_tensor_read(void *reader, uint32_t address);
 /* Executed by more than one lane: reported once. */
 void vm_tensor_single(vm_warp *warp, uint32_t pc, uint32_t mask, vm_finding_kind kind);
 #endif

@@ -126,6 +126,9 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
         return false;
     }
     vm_async_conflict(warp, pc, lane, range, NULL);
+    vm_tensor_reader reader = {warp, pc, lane};
+    if (cta == warp->cta)
+        vm_tensor_visit(matrix, p->form.kind, type, mn_major, rows, p->in.k, vm_tensor_read, &reader);
     return true;
 }
 

@@ -3,6 +3,7 @@
  * which CTAs they work in, order, and the state of a CTA. In a pair, cp fills each CTA's tensor memory from
  * its own shared memory. */
 #include "vm/vm_cluster.h"
+#include "vm/vm_proxy.h"
 #include "vm/vm_tensor.h"
 
 /* ---- shared by the instructions ---- */
@@ -68,6 +69,18 @@ void vm_tensor_issued(vm_warp *warp, uint32_t pc, unsigned lane) {
 void vm_tensor_single(vm_warp *warp, uint32_t pc, uint32_t mask, vm_finding_kind kind) {
     if ((mask & (mask - 1)) != 0)
         vm_tensor_report(warp, kind, pc, vm_first_lane(mask), mask, (uint64_t)__builtin_popcount(mask), 1);
+}
+
+/* Bytes that an ordinary instruction wrote need a fence; most come from copies, and have no tag. */
+bool vm_tensor_read(void *user, uint32_t address) {
+    const vm_tensor_reader *r = user;
+    const struct vm_proxy *proxy = r->warp->cta->proxy;
+    uint32_t granule = address / VM_PROXY_GRANULE;
+    if (proxy == NULL || granule >= proxy->granules)
+        return false;
+    if (proxy->tags[granule] != 0)
+        vm_proxy_read(r->warp, r->pc, r->lane, address, VM_PROXY_GRANULE);
+    return true;
 }
 
 /* ---- cp ---- */
@@ -178,6 +191,10 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         return;
     for (unsigned i = 0; i < c.cta_count; i++) {
         vm_async_conflict(warp, pc, lane, &ranges[i], NULL);
+        vm_tensor_reader reader = {warp, pc, lane};
+        for (unsigned r = 0; c.ctas[i] == warp->cta && r < cp->rows; r++)
+            for (unsigned chunk = 0; chunk < cp->chunks; chunk++)
+                vm_tensor_read(&reader, vm_tensor_matrix_address(&matrix, 8, false, r, 16 * chunk));
         if (!vm_tmem_conflict(warp, pc, lane, c.ctas[i], &area, VM_TMEM_LOAD | VM_TMEM_STORE | VM_TMEM_MMA))
             vm_tmem_ordered(warp, pc, lane, c.ctas[i], &area);
         vm_tmem_written(warp, pc, c.ctas[i], &area, false, 0);

@@ -112,6 +112,21 @@ bool vm_tensor_gather(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_d
     return true;
 }
 
+void vm_tensor_visit(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
+                     unsigned rows, unsigned depth, bool (*visit)(void *user, uint32_t address), void *user) {
+    unsigned bits = vm_tensor_container_bits(kind, type), per_chunk = 128 / bits;
+    row_group group;
+    bool repeats = !mn_major && group_rows(matrix, bits, rows, &group);
+    unsigned row_step = mn_major ? per_chunk : 1, k_step = mn_major ? 1 : per_chunk;
+    for (unsigned r = 0; r < rows; r += row_step)
+        for (unsigned k = 0; k < depth; k += k_step) {
+            uint32_t at = repeats ? group.at[r % GROUP_ROWS][k / per_chunk] + r / GROUP_ROWS * matrix->stride
+                                  : vm_tensor_matrix_address(matrix, bits, mn_major, r, k);
+            if (!visit(user, at))
+                return;
+        }
+}
+
 void vm_tensor_span(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
                     unsigned rows, unsigned depth, uint32_t *begin, uint32_t *end) {
     unsigned bits = vm_tensor_container_bits(kind, type), per_chunk = 128 / bits;

@@ -14,6 +14,9 @@ unsigned vm_tensor_code_bytes(num_dtype type);
 bool vm_tensor_gather(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
                       unsigned rows, unsigned depth, const uint8_t *shared, uint32_t size, void *codes,
                       uint32_t *outside);
+/* Calls visit for the address of each 16 bytes that vm_tensor_gather reads, until it answers false. */
+void vm_tensor_visit(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
+                     unsigned rows, unsigned depth, bool (*visit)(void *user, uint32_t address), void *user);
 /* The bytes that such a tile spans: [*begin, *end). */
 void vm_tensor_span(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
                     unsigned rows, unsigned depth, uint32_t *begin, uint32_t *end);

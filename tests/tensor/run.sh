@@ -85,6 +85,7 @@ for schedule in early late 5; do
         'executed by 32 lanes: each of them starts the operation' T0806
     broken "no wait for the products, $schedule" '/mbarrier.try_wait/d;/@!%done bra issued/d' $schedule 1 T0774 \
         'tcgen05.mma' T0757
+    broken "no fence between the proxies, $schedule" '/fence.proxy.async/d' $schedule 1 'fence.proxy.async' 'tcgen05.mma'
     broken "no fence after the wait, $schedule" '/Row .thread./,/store:/s/tcgen05.fence::after_thread_sync;//' \
         $schedule 1 T0761
 done
