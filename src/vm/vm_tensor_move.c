@@ -78,8 +78,11 @@ bool vm_tensor_read(void *user, uint32_t address) {
     uint32_t granule = address / VM_PROXY_GRANULE;
     if (proxy == NULL || granule >= proxy->granules)
         return false;
-    if (proxy->tags[granule] != 0)
+    uint32_t tag = proxy->tags[granule], when = tag >> 5;
+    if (tag != 0 && proxy->fenced[tag & 31] <= when && proxy->fenced[r->warp->index] <= when) {
         vm_proxy_read(r->warp, r->pc, r->lane, address, VM_PROXY_GRANULE);
+        return false; /* one is enough */
+    }
     return true;
 }
 

@@ -117,14 +117,16 @@ void vm_tensor_visit(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dt
     unsigned bits = vm_tensor_container_bits(kind, type), per_chunk = 128 / bits;
     row_group group;
     bool repeats = !mn_major && group_rows(matrix, bits, rows, &group);
+    for (unsigned r = 0; repeats && r < rows; r++) {
+        const uint32_t *at = group.at[r % GROUP_ROWS], base = r / GROUP_ROWS * matrix->stride;
+        if (!visit(user, at[0] + base) || !visit(user, at[1] + base))
+            return;
+    }
     unsigned row_step = mn_major ? per_chunk : 1, k_step = mn_major ? 1 : per_chunk;
-    for (unsigned r = 0; r < rows; r += row_step)
-        for (unsigned k = 0; k < depth; k += k_step) {
-            uint32_t at = repeats ? group.at[r % GROUP_ROWS][k / per_chunk] + r / GROUP_ROWS * matrix->stride
-                                  : vm_tensor_matrix_address(matrix, bits, mn_major, r, k);
-            if (!visit(user, at))
+    for (unsigned r = 0; !repeats && r < rows; r += row_step)
+        for (unsigned k = 0; k < depth; k += k_step)
+            if (!visit(user, vm_tensor_matrix_address(matrix, bits, mn_major, r, k)))
                 return;
-        }
 }
 
 void vm_tensor_span(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num_dtype type, bool mn_major,
