@@ -22,6 +22,7 @@ struct vm_async_queue {
     vm_grid *run;
     base_arena *arena;
     uint64_t sequence, random;
+    uint64_t round; /* EARLY: what was issued up to here, before the last round of turns began */
     async_list pending[VM_ASYNC_CLASSES];
     async_list done; /* complete, and nobody has observed it: their ranges are still in flight */
     vm_async *free_operations;
@@ -166,11 +167,21 @@ static uint32_t draw(vm_async_queue *queue, uint32_t below) {
     return (uint32_t)(queue->random >> 32) % below;
 }
 
+/* Work that other warps wait for through an mbarrier takes at least one turn of each of them. Otherwise a
+ * warp could start and end two phases of a barrier before another one looks at the first, which no hardware
+ * does to a warp that only waits for its turn. */
+static bool signals_others(const vm_async *operation) {
+    const vm_cta *cta = operation->cta;
+    return (operation->class == VM_ASYNC_BULK || operation->class == VM_ASYNC_TENSOR ||
+            operation->class == VM_ASYNC_REMOTE) &&
+           (cta->live_warps > 1 || cta->group != NULL);
+}
+
 static bool starts_complete(vm_async_queue *queue, const vm_async *operation) {
     const vm_launch *launch = queue->run->launch;
     switch (launch->schedule) {
     case VM_SCHEDULE_EARLY:
-        return true;
+        return !signals_others(operation);
     case VM_SCHEDULE_LATE:
         return launch->late_classes != 0 && !(launch->late_classes >> operation->class & 1);
     default:
@@ -188,6 +199,20 @@ void vm_async_issue(vm_async *operation) {
     count_ranges(operation, 1);
     if (starts_complete(queue, operation) && first_of_order(queue, operation) == operation)
         run_one(queue, operation);
+}
+
+bool vm_async_round(vm_async_queue *queue) {
+    bool pending = false;
+    if (queue == NULL || queue->run->launch->schedule != VM_SCHEDULE_EARLY)
+        return false;
+    for (uint32_t class = 0; class < VM_ASYNC_CLASSES; class ++) {
+        async_list *list = &queue->pending[class];
+        pending |= list->first != NULL;
+        while (list->first != NULL && list->first->sequence <= queue->round)
+            run_one(queue, list->first);
+    }
+    queue->round = queue->sequence;
+    return pending;
 }
 
 bool vm_async_advance(vm_async_queue *queue) {

@@ -2,7 +2,8 @@
  * Asynchronous operations: work that an instruction starts and that ends later (copies, matrix operations,
  * loads and stores of tensor memory, arrivals at other CTAs). An operation reads its sources and writes its
  * destinations when it completes; the schedule of the launch says when that is:
- *  - EARLY: as soon as what stands before it in its order is complete, so usually at once;
+ *  - EARLY: as soon as what stands before it in its order is complete, at once; what other warps wait for
+ *    through an mbarrier, when each of them has had a turn;
  *  - LATE: when nobody can go on without it, or somebody waits for it; vm_launch.late_classes restricts this
  * to some classes, the others are early;
  *  - RANDOM: at a moment drawn from the seed.
@@ -90,6 +91,9 @@ bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range
 typedef struct vm_async_queue vm_async_queue;
 vm_async_queue *vm_async_create(vm_grid *run, base_arena *arena, uint64_t seed);
 void vm_async_seed(vm_async_queue *queue, uint64_t seed);
+/* EARLY: every warp had a turn; completes what was issued before that round of turns began. True: something
+ * was pending. */
+bool vm_async_round(vm_async_queue *queue);
 /* Nothing can go on: completes what stands next. False: nothing is pending. */
 bool vm_async_advance(vm_async_queue *queue);
 void vm_async_turn(vm_async_queue *queue);  /* RANDOM: between two warps, perhaps something completes */

@@ -235,6 +235,8 @@ vm_progress vm_schedule_run(vm_cta *cta, bool alone) {
             return VM_CTA_DONE;
         }
         moved |= cta->turn_moved;
+        if (cta->group == NULL)
+            moved |= vm_async_round(cta->async);
         if (moved || cta->writes != cta->seen_writes) {
             if (cta->writes != cta->seen_writes)
                 cta->timeouts = 0;

@@ -287,6 +287,7 @@ vm_group_step vm_group_run(vm_group *group) {
     for (uint32_t i = 0; i < count; i++)
         if (!run_cta(group, list[i], &moved))
             return VM_GROUP_DONE;
+    moved |= vm_async_round(group->async);
     if (moved)
         group->timeouts = 0;
     return moved || group->active ? VM_GROUP_MOVED : VM_GROUP_STALLED;
