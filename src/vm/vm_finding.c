@@ -48,7 +48,7 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
                 VM_MATRIX_FINDINGS(X)
 #undef X
 #define X(name, text) [VM_FIND_TENSOR_##name] = text,
-                VM_TENSOR_FINDINGS(X)
+                    VM_TENSOR_FINDINGS(X)
 #undef X
     };
     return (unsigned)kind < VM_FIND_KIND_COUNT ? names[kind] : "unknown";
@@ -201,10 +201,24 @@ base_arena *vm_finding_arena(vm_cta *cta) {
     return cta->report;
 }
 
+/* What a missing fence or wait does to every load of an unrolled epilogue is one fault: one finding for a
+ * function. */
+static bool is_same(const vm_cta *cta, const vm_found *found, vm_finding_kind kind, uint32_t pc) {
+    if (found->finding.kind != kind)
+        return false;
+    if (found->pc == pc)
+        return true;
+    if (kind != VM_FIND_TMEM_FENCE_AFTER && kind != VM_FIND_TMEM_FENCE_BEFORE &&
+        kind != VM_FIND_TMEM_USE_BEFORE_WAIT && kind != VM_FIND_COPY_PROXY)
+        return false;
+    const vm_function *function = vm_program_function_at(cta->run->program, pc);
+    return function != NULL && found->finding.function == function->source;
+}
+
 vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
                            unsigned lane) {
     for (size_t i = 0; i < cta->found.count; i++)
-        if (cta->found.items[i].finding.kind == kind && cta->found.items[i].pc == pc) {
+        if (is_same(cta, &cta->found.items[i], kind, pc)) {
             cta->found.items[i].finding.count++;
             return NULL;
         }

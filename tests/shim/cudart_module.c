@@ -51,14 +51,17 @@ tirc_device *shim_device(void) {
     return device;
 }
 
-void shim_report(void) {
+bool shim_report(void) {
     tirc_diagnostic at;
+    bool errors = false;
     for (; tirc_diagnostic_at(shim_session(), reported, &at); ++reported) {
         fprintf(stderr, "tirc: %s:%u: %s: %s [%s]\n", at.file ? at.file : "", at.line, at.severity, at.text,
                 at.code);
         if (at.help)
             fprintf(stderr, "tirc:   %s\n", at.help);
+        errors |= !strcmp(at.severity, "error");
     }
+    return errors;
 }
 
 cudaError_t shim_error(cudaError_t error) {
@@ -289,13 +292,13 @@ cudaError_t shim_launch(shim_kernel *kernel, dim3 grid, dim3 block, dim3 cluster
     options_from_environment(&launch);
     tirc_report *report = NULL;
     tirc_status status = tirc_run(module, &launch, &report);
-    shim_report();
+    bool errors = shim_report();
     tell(kernel, &launch, status, report);
     switch (status) {
     case TIRC_OK:
         return cudaSuccess;
     case TIRC_FINDINGS:
-        return getenv("TIRC_LENIENT") ? cudaSuccess : shim_error(cudaErrorLaunchFailure);
+        return !errors || getenv("TIRC_LENIENT") ? cudaSuccess : shim_error(cudaErrorLaunchFailure);
     case TIRC_INCOMPLETE:
         return shim_error(cudaErrorNotSupported);
     default:
