@@ -203,7 +203,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 }
 
 /* ---- the device ---- */
-enum { SHARED_OPT_IN = 227 * 1024, SHARED_SM = 228 * 1024 };
+/* The machine has no clock; programs that divide by one get a rate that is plainly made up: 1 GHz. */
+enum { SHARED_OPT_IN = 227 * 1024, SHARED_SM = 228 * 1024, CLOCK_KHZ = 1000000 };
 /* as many as launches have (cudart_module.c) */
 static int sm_count(void) {
     const char *text = getenv("TIRC_SMS");
@@ -243,6 +244,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int numbe
     properties->sharedMemPerBlockOptin = SHARED_OPT_IN;
     properties->sharedMemPerMultiprocessor = SHARED_SM;
     properties->reservedSharedMemPerBlock = 1024;
+    properties->totalConstMem = 65536;
     properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
     properties->warpSize = 32;
     properties->maxThreadsPerBlock = 1024;
@@ -257,62 +259,65 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int numbe
     properties->multiProcessorCount = sm_count();
     properties->l2CacheSize = 126 << 20;
     properties->unifiedAddressing = 1;
-    properties->cooperativeLaunch = 1;
     properties->clusterLaunch = 1;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int number) {
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int value;
+    } facts[] = {
+        {cudaDevAttrComputeCapabilityMajor, capability() / 10},
+        {cudaDevAttrComputeCapabilityMinor, capability() % 10},
+        {cudaDevAttrMultiProcessorCount, sm_count()},
+        {cudaDevAttrMaxSharedMemoryPerBlock, 48 * 1024},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_OPT_IN},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, SHARED_SM},
+        {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
+        {cudaDevAttrMaxThreadsPerBlock, 1024},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+        {cudaDevAttrWarpSize, 32},
+        {cudaDevAttrMaxRegistersPerBlock, 65536},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
+        {cudaDevAttrTotalConstantMemory, 65536},
+        {cudaDevAttrMaxBlockDimX, 1024},
+        {cudaDevAttrMaxBlockDimY, 1024},
+        {cudaDevAttrMaxBlockDimZ, 64},
+        {cudaDevAttrMaxGridDimX, 0x7fffffff},
+        {cudaDevAttrMaxGridDimY, 65535},
+        {cudaDevAttrMaxGridDimZ, 65535},
+        {cudaDevAttrL2CacheSize, 126 << 20},
+        {cudaDevAttrComputeMode, cudaComputeModeDefault},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrClusterLaunch, 1},
+        {cudaDevAttrClockRate, CLOCK_KHZ},
+        {cudaDevAttrMemoryClockRate, CLOCK_KHZ},
+        /* what the machine does not do */
+        {cudaDevAttrCooperativeLaunch, 0},
+        {cudaDevAttrManagedMemory, 0},
+        {cudaDevAttrConcurrentManagedAccess, 0},
+        {cudaDevAttrPageableMemoryAccess, 0},
+        {cudaDevAttrCanMapHostMemory, 0},
+        {cudaDevAttrMemoryPoolsSupported, 0},
+        {cudaDevAttrConcurrentKernels, 0},
+        {cudaDevAttrAsyncEngineCount, 0},
+        {cudaDevAttrIntegrated, 0},
+        {cudaDevAttrKernelExecTimeout, 0},
+        {cudaDevAttrEccEnabled, 0},
+        {cudaDevAttrTccDriver, 0},
+        {cudaDevAttrIsMultiGpuBoard, 0},
+        {cudaDevAttrStreamPrioritiesSupported, 0},
+    };
     (void)number;
-    switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = capability() / 10;
-        break;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = capability() % 10;
-        break;
-    case cudaDevAttrMultiProcessorCount:
-        *value = sm_count();
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = 48 * 1024;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = SHARED_OPT_IN;
-        break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = SHARED_SM;
-        break;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        *value = 1024;
-        break;
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = 1024;
-        break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = 2048;
-        break;
-    case cudaDevAttrWarpSize:
-        *value = 32;
-        break;
-    case cudaDevAttrMaxRegistersPerBlock:
-        *value = 65536;
-        break;
-    case cudaDevAttrMaxGridDimX:
-        *value = 0x7fffffff;
-        break;
-    case cudaDevAttrL2CacheSize:
-        *value = 126 << 20;
-        break;
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrClusterLaunch:
-        *value = 1;
-        break;
-    default:
-        *value = 0;
-        return shim_error(cudaErrorNotSupported);
-    }
-    return cudaSuccess;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i)
+        if (facts[i].attribute == attribute) {
+            *value = facts[i].value;
+            return cudaSuccess;
+        }
+    *value = 0;
+    return shim_error(cudaErrorNotSupported);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
@@ -363,6 +368,10 @@ static const char *error_name(cudaError_t error) {
         return "cudaErrorNotSupported";
     case cudaErrorInvalidDeviceFunction:
         return "cudaErrorInvalidDeviceFunction";
+    case cudaErrorInvalidDevice:
+        return "cudaErrorInvalidDevice";
+    case cudaErrorMissingConfiguration:
+        return "cudaErrorMissingConfiguration";
     case cudaErrorInvalidSymbol:
         return "cudaErrorInvalidSymbol";
     default:

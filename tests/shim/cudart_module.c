@@ -334,12 +334,30 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **a
     return launch_plain(kernel, grid, block, arguments, shared);
 }
 
+/* Every CTA of a cooperative grid is resident; the machine promises that of clusters only, so that a barrier
+ * of the whole grid could hang. One CTA alone is fine. */
+static cudaError_t check_cooperative(dim3 grid) {
+    if ((uint64_t)grid.x * grid.y * grid.z == 1)
+        return cudaSuccess;
+    fputs("tirc: cooperative launches of more than one CTA are not modelled\n", stderr);
+    return shim_error(cudaErrorNotSupported);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                        size_t shared, cudaStream_t stream) {
+    cudaError_t error = check_cooperative(grid);
+    return error == cudaSuccess ? cudaLaunchKernel(kernel, grid, block, arguments, shared, stream) : error;
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
     dim3 cluster = {0, 0, 0};
     for (unsigned i = 0; i < config->numAttrs; ++i)
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
             cluster = (dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
                              config->attrs[i].val.clusterDim.z};
+        else if (config->attrs[i].id == cudaLaunchAttributeCooperative && config->attrs[i].val.cooperative &&
+                 check_cooperative(config->gridDim) != cudaSuccess)
+            return cudaErrorNotSupported;
     shim_lock();
     cudaError_t error = shim_launch(shim_kernel_find(kernel), config->gridDim, config->blockDim, cluster,
                                     arguments, config->dynamicSmemBytes);
