@@ -203,6 +203,9 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
         }
         script_name_tensor(e, value, name, target->span);
         break;
+    case SCRIPT_VALUE_POOL:
+        script_name_pool(e, value, name, target->span);
+        break;
     case SCRIPT_VALUE_INT:
     case SCRIPT_VALUE_FLOAT:
     case SCRIPT_VALUE_BOOL: {

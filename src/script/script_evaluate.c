@@ -348,6 +348,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     e->collisions = base_map_create(e->arena);
     e->gone = base_map_create(e->arena);
     e->was_first_dynamic = e->has_entry = e->has_launch_config = false;
+    e->pool = NULL;
     e->ids = (script_scope_ids){.used = false};
     e->nest.count = 0;
     e->ir_depth = 1;
@@ -359,6 +360,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     for (size_t i = 0; i < node->parameters.count; i++)
         parameter(e, node->parameters.items[i]);
     script_statements(e, &node->body);
+    script_pool_finish(e);
     script_launch_finish(e, place);
     append_sizes(e);
     check_function_name(e, function);

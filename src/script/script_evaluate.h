@@ -3,6 +3,7 @@
  * launch, loops, statements, and the dialect table. Private to script/. Knows nothing of passes. */
 #ifndef TIRC_SCRIPT_SCRIPT_EVALUATE_H
 #define TIRC_SCRIPT_SCRIPT_EVALUATE_H
+#include "layout/shared.h"
 #include "num/num.h"
 #include "script/script_value.h"
 
@@ -74,6 +75,7 @@ struct script_evaluator {
     base_map *handle_params; /* ir_var -> index + 1 */
     bool is_python;          /* inside a plain function: Python's own rules */
     bool was_first_dynamic;
+    script_pool *pool; /* the one that owns the dynamic arena, or NULL */
     base_span dynamic_span, entry_span;
     bool has_entry, has_launch_config;
     script_scope_ids ids;
@@ -217,9 +219,17 @@ script_value script_tensor_sub(script_evaluator *e, ir_tensor *tensor, script_va
 script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, const ir_expr *data,
                               base_span span);
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span);
+/* The type that shape, dtype, scope, align and layout of a call say; false: reported. */
+bool script_read_type(script_evaluator *e, const script_call *call, script_tensor_type *type);
 script_tensor_type *script_annotation_tensor(script_evaluator *e, script_value v, base_span span);
 ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span span, const char *what);
 const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
+
+/* ---- pools (script_pool.c) ---- */
+void script_name_pool(script_evaluator *e, script_value v, const char *name, base_span span);
+void script_pool_finish(script_evaluator *e); /* at the end of a kernel: it has to be committed */
+/* The argument swizzle_mode, "auto" when it is left out (script_factory.c). */
+bool script_layout_mode(script_evaluator *e, const script_call *call, layout_mode *mode);
 
 /* ---- layouts (script_layout.c) ---- */
 script_value script_layout_item(script_evaluator *e, const script_dialect_word *word, script_value index,

@@ -459,6 +459,9 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_LAYOUT:
         family = "Layout";
         break;
+    case SCRIPT_VALUE_POOL:
+        family = "SMEMPool";
+        break;
     case SCRIPT_VALUE_LAYOUT_SPEC:
         if (!script_is_symbolic(object))
             break;

@@ -80,7 +80,7 @@ static bool bits_argument(script_evaluator *e, const script_call *call, unsigned
 }
 
 /* "auto", "none", "128B"; a member of SwizzleMode, which is the number of bits that flip. */
-static bool mode_argument(script_evaluator *e, const script_call *call, layout_mode *mode) {
+bool script_layout_mode(script_evaluator *e, const script_call *call, layout_mode *mode) {
     const script_value *v = script_argument_of(call, "swizzle_mode");
     base_span span = script_argument_span(call, "swizzle_mode");
     int64_t number;
@@ -185,7 +185,7 @@ script_value script_word_mma_shared(script_evaluator *e, const script_call *call
     int64_t shape[MAX_RANK];
     uint32_t rank;
     layout_error error = {NULL};
-    if (!bits_argument(e, call, &bits) || !mode_argument(e, call, &mode) ||
+    if (!bits_argument(e, call, &bits) || !script_layout_mode(e, call, &mode) ||
         !shape_argument(e, call, "shape", shape, &rank))
         return script_poison();
     return give(e, call, layout_mma_shared(e->arena, mode, bits, shape, rank, &error), &error);
@@ -200,7 +200,7 @@ script_value script_word_mma_atom(script_evaluator *e, const script_call *call) 
     bool wants_shape = call->word->data == 1;
     int64_t shape[MAX_RANK];
     uint32_t rank = 2;
-    if (!bits_argument(e, call, &bits) || !mode_argument(e, call, &mode) ||
+    if (!bits_argument(e, call, &bits) || !script_layout_mode(e, call, &mode) ||
         (script_argument_of(call, "shape") && !shape_argument(e, call, "shape", shape, &rank)))
         return script_poison();
     int64_t columns = layout_atom_columns(mode, bits);

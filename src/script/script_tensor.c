@@ -335,6 +335,10 @@ static bool read_type(script_evaluator *e, const script_call *call, bool newer, 
            script_check_layout(e, &out->type, script_argument_span(call, "layout"));
 }
 
+bool script_read_type(script_evaluator *e, const script_call *call, script_tensor_type *type) {
+    return read_type(e, call, false, IR_SCOPE_SHARED_DYN, type);
+}
+
 static script_value type_value(script_evaluator *e, const script_tensor_type *type) {
     script_value v = {.kind = SCRIPT_VALUE_TENSOR_TYPE};
     v.as.tensor_type = BASE_NEW(e->arena, script_tensor_type);
@@ -613,6 +617,8 @@ script_value script_word_decl_scalar(script_evaluator *e, const script_call *cal
 }
 
 void script_name_tensor(script_evaluator *e, script_value v, const char *name, base_span span) {
+    if (v.kind == SCRIPT_VALUE_POOL && name)
+        script_name_pool(e, v, name, span);
     if (v.kind != SCRIPT_VALUE_TENSOR || !name || !base_map_get(e->unnamed, BASE_KEY(v.as.tensor)))
         return;
     base_map_set(e->unnamed, BASE_KEY(v.as.tensor), NULL);

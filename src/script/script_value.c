@@ -66,6 +66,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_AXIS_TERM] = "a stride on an axis",
         [SCRIPT_VALUE_LAYOUT_SPEC] = "a layout part",
         [SCRIPT_VALUE_LAYOUT] = "a layout",
+        [SCRIPT_VALUE_POOL] = "a pool",
         [SCRIPT_VALUE_LAUNCH] = "a LaunchConfig",
         [SCRIPT_VALUE_ATTRIBUTES] = "kernel attributes",
         [SCRIPT_VALUE_LOOP] = "a loop",
@@ -281,6 +282,8 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return a.as.tensor == b.as.tensor;
     case SCRIPT_VALUE_LAYOUT:
         return a.as.layout == b.as.layout;
+    case SCRIPT_VALUE_POOL:
+        return a.as.pool == b.as.pool;
     case SCRIPT_VALUE_FUNCTION:
         return a.as.closure == b.as.closure;
     default:

@@ -9,6 +9,7 @@ typedef struct script_value script_value;
 typedef struct script_scope script_scope;
 typedef struct script_dialect_word script_dialect_word;
 typedef struct script_evaluator script_evaluator;
+typedef struct script_pool script_pool; /* script_pool.c */
 
 typedef enum script_value_kind {
     SCRIPT_VALUE_POISON, /* stands for something that was wrong and reported; silences what follows */
@@ -41,6 +42,7 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_AXIS_TERM,   /* 4 @ laneid */
     SCRIPT_VALUE_LAYOUT_SPEC, /* S[..] + R[..] + offset */
     SCRIPT_VALUE_LAYOUT,
+    SCRIPT_VALUE_POOL,       /* SMEMPool() */
     SCRIPT_VALUE_LAUNCH,     /* LaunchConfig(...) */
     SCRIPT_VALUE_ATTRIBUTES, /* KernelAttributes(...) */
     SCRIPT_VALUE_LOOP,       /* serial(...), unroll(...), grid(...) */
@@ -143,6 +145,7 @@ struct script_value {
         } term;
         script_layout_spec *spec;
         const layout_tile *layout;
+        script_pool *pool;
         script_launch *launch;
         script_attributes *attributes;
         script_loop *loop;

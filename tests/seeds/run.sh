@@ -3,7 +3,7 @@
 # The first document's own listings, taken verbatim out of ../shared/seeds through listings.txt: each compiles, the
 # emitted CUDA has the statements that the document shows beside it, and nvcc takes it. Skipped where the folder is
 # absent. Prints TAP.
-# covers: A15 A20 A21 A25 A26 A28 A29 A38 A41 A42 A44 A47 A48 A69 A70 A72 A73 A74 A77
+# covers: A15 A20 A21 A25 A26 A28 A29 A35 A36 A38 A41 A42 A44 A47 A48 A69 A70 A72 A73 A74 A77
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${TIRC_BUILD:-build/test}

@@ -578,7 +578,7 @@ static void not_supported_yet(void **state) {
          "    pass\n"
          "@T.function\n"
          "def k(A: T.Tensor((8,), \"float32\")):\n"
-         "    pool = SMEMPool()\n"
+         "    pool = T.TMEMPool()\n"
          "    pool.commit()\n"
          "    T.ptx.tcgen05.alloc(A.data, n_cols=32)\n"
          "    Tx.copy(A, A)\n"
@@ -592,7 +592,7 @@ static void not_supported_yet(void **state) {
          "    A[0] = 1.0\n",
          "3:4 T0299 'jit' (decorator: a kernel specialised by constants) is not supported yet",
          "6:7 T0299 the class 'P' is not supported yet",
-         "10:12 T0299 'SMEMPool' (bump allocator over the dynamic arena) is not supported yet",
+         "10:14 T0299 'TMEMPool' (allocator of tensor memory) is not supported yet",
          "12:7 T0299 'ptx' (PTX instructions) is not supported yet",
          "13:5 T0299 'tile' (tile operations) is not supported yet",
          "14:5 T0299 a chained assignment in a kernel is not supported yet",

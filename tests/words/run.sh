@@ -3,8 +3,9 @@
 # Kernels whose tensors have layouts, views and attributes, against kernels that say the same with plain indices: each
 # NAME.py holds pairs of kernels, ENTRY and ENTRY_plain, and lines `# pair: ENTRY [-D N=V]... NAME=VALUE...` with their
 # arguments. Both run on the machine and must leave the same bytes in every tensor; the CUDA of the first goes through
-# nvcc for both targets, its PTX runs with the same results as ours, and ptxas takes ours. Prints TAP.
-# covers: A12 A16 A17 A20-A24 A36 A60 A61 A68 A70 A73-A76
+# nvcc for both targets, its PTX runs with the same results as ours, and ptxas takes ours. `# same: ENTRY`: the two have
+# equal IR too. Prints TAP.
+# covers: A12 A16 A17 A20-A24 A35 A36 A60 A61 A68 A70 A73-A76
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${TIRC_BUILD:-build/test}
@@ -84,6 +85,12 @@ for file in ${TIRC_WORDS:-tests/words/*.py}; do
         # shellcheck disable=SC2086
         pair "$file" "$entry" $words
     done < <(sed -n 's/^# pair: //p' "$file")
+    for entry in $(sed -n 's/^# same: //p' "$file"); do
+        "$build/tirc" build "$file:$entry" --emit tir -o "$work/a.tir" >"$work/log" 2>&1 &&
+            "$build/tirc" build "$file:${entry}_plain" --emit tir -o "$work/b.tir" >>"$work/log" 2>&1 &&
+            diff "$work/a.tir" <(sed "s/^function ${entry}_plain(/function $entry(/" "$work/b.tir") >>"$work/log" 2>&1
+        say $? "$entry: the IR of the views by hand"
+    done
 done
 echo "1..$number"
 exit $bad
