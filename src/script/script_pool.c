@@ -108,8 +108,8 @@ void script_pool_finish(script_evaluator *e) {
     if (!pool || pool->is_committed)
         return;
     base_diagnostic *d =
-        script_error(e, "T0441", pool->span, "the pool is never committed: its %zu tensors reach byte %lld",
-                     pool->pool.blocks.count, (long long)pool->pool.high);
+        script_error(e, "T0441", pool->span, "the pool is never committed: what is in it reaches byte %lld",
+                     (long long)pool->pool.high);
     base_help(e->diagnostics, d, "say commit() after the last alloc: it gives the arena its size");
 }
 

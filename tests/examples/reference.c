@@ -344,6 +344,28 @@ static void stream(void) {
     expect_f("B", b, n, 0);
 }
 
+static void product(void) {
+    long n = value_of("N", 64);
+    float *a = random_floats(n * n), *b = random_floats(n * n);
+    float *c = make((size_t)(n * n), 4), *d = make((size_t)n, 4);
+    for (long j = 0; j < n; ++j) {
+        double total = 0;
+        for (long i = 0; i < n; ++i) {
+            double sum = 0;
+            for (long k = 0; k < n; ++k)
+                sum += (double)b[i * n + k] * a[k * n + j];
+            c[i * n + j] = (float)sum;
+            total += sum;
+        }
+        d[n - 1 - j] = (float)total;
+    }
+    input_f("A", a, n, n);
+    input_f("B", b, n, n);
+    expect_f("C", c, n, n);
+    expect_f("D", d, n, 0);
+    printf(" --rtol 1e-4 --atol 1e-3");
+}
+
 int main(int count, char **words) {
     static const struct {
         const char *name;
@@ -362,6 +384,7 @@ int main(int count, char **words) {
                  {"row_stride_16", add_one},
                  {"reverse", reverse},
                  {"pair", pair},
+                 {"product", product},
                  {"collatz", collatz},
                  {"rows", rows},
                  {"columns", columns},

@@ -168,7 +168,7 @@ static void reports(void **state) {
               "9:5 T0440 SMEMPool.move_base_to", "10:5 T0440 SMEMPool.commit", "11:14 T0270 a second",
               "12:13 T0270 a second");
     BODY_SAYS("pool = T.SMEMPool()\nx = pool.alloc((64,))\n",
-              "5:12 T0441 the pool is never committed: its 1 tensors reach byte 256");
+              "5:12 T0441 the pool is never committed: what is in it reaches byte 256");
     BODY_SAYS("pool = T.SMEMPool()\npool.commit()\n", "6:5 T0445 a pool of 0 bytes");
     BODY_SAYS("pool = T.SMEMPool()\nx = pool.alloc((n,))\npool.commit(64)\npool.reset()\n",
               "6:9 T0446 a tensor in a pool has constant extents and strides",
