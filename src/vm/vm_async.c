@@ -105,9 +105,11 @@ static void count_range(vm_async *operation, const vm_range *range, int by) {
     uint32_t granules = cta->shared_bytes / VM_FLIGHT_GRANULE + 1;
     if (cta->flight == NULL)
         cta->flight = BASE_NEW_ARRAY(cta->arena, uint16_t, granules);
-    uint64_t last = (range->end - 1) / VM_FLIGHT_GRANULE;
-    for (uint64_t g = range->begin / VM_FLIGHT_GRANULE; g <= last && g < granules; g++)
-        cta->flight[g] = (uint16_t)(cta->flight[g] + by);
+    uint64_t last = (range->end - 1) / VM_FLIGHT_GRANULE, first = range->begin / VM_FLIGHT_GRANULE;
+    uint16_t *flight = cta->flight;
+    last = last < granules ? last : granules - 1;
+    for (uint64_t g = first; g <= last; g++)
+        flight[g] = (uint16_t)(flight[g] + by);
     cta->flights = (uint32_t)((int64_t)cta->flights + by);
 }
 

@@ -29,9 +29,33 @@ void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes) {
     struct vm_proxy *proxy = cta->proxy;
     if (proxy == NULL || bytes == 0)
         return;
-    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
-    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++)
-        proxy->tags[g] = 0;
+    uint32_t first = offset / VM_PROXY_GRANULE, end = (offset + bytes - 1) / VM_PROXY_GRANULE + 1;
+    end = end < proxy->granules ? end : proxy->granules;
+    if (first < end)
+        memset(proxy->tags + first, 0, (end - first) * sizeof *proxy->tags);
+}
+
+bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end) {
+    enum { BLOCK = 16 };
+    const struct vm_proxy *proxy = cta->proxy;
+    if (proxy == NULL || begin >= end)
+        return false;
+    uint32_t g = begin / VM_PROXY_GRANULE, last = (end - 1) / VM_PROXY_GRANULE + 1;
+    last = last < proxy->granules ? last : proxy->granules;
+    for (; g + BLOCK <= last; g += BLOCK) {
+        uint64_t some = 0;
+        for (uint32_t i = 0; i < BLOCK; i += 2) {
+            uint64_t two;
+            memcpy(&two, proxy->tags + g + i, sizeof two);
+            some |= two;
+        }
+        if (some != 0)
+            return true;
+    }
+    for (; g < last; g++)
+        if (proxy->tags[g] != 0)
+            return true;
+    return false;
 }
 
 void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t bytes) {

@@ -33,6 +33,8 @@ static inline void vm_proxy_write_at(const vm_warp *warp, const uint8_t *host, u
         vm_proxy_write(warp, (uint32_t)(host - cta->shared), bytes);
 }
 void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes); /* the async proxy wrote */
+/* An ordinary write since the async proxy's own somewhere in [begin, end). */
+bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end);
 /* The async proxy is about to read what the warp's instruction names: reports bytes without a fence. */
 void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t bytes);
 #endif

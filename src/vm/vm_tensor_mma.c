@@ -3,6 +3,7 @@
  * operands are read and D is written when it completes, after what was issued before it in the same CTA or
  * pair. In a pair each CTA holds its rows of A and D and half of the columns of B, at the same addresses. */
 #include "vm/vm_cluster.h"
+#include "vm/vm_proxy.h"
 #include "vm/vm_tensor.h"
 
 typedef struct issue { /* payload of the operation */
@@ -127,7 +128,7 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     }
     vm_async_conflict(warp, pc, lane, range, NULL);
     vm_tensor_reader reader = {warp, pc, lane};
-    if (cta == warp->cta)
+    if (cta == warp->cta && vm_proxy_tagged(cta, begin, end))
         vm_tensor_visit(matrix, p->form.kind, type, mn_major, rows, p->in.k, vm_tensor_read, &reader);
     return true;
 }

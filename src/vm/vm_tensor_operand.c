@@ -74,6 +74,16 @@ static bool gather_rows(const vm_tensor_matrix *matrix, vm_tensor_kind kind, num
     bool plain = packed_bits(kind, type) >= 8; /* codes are the bytes */
     row_group group;
     bool repeats = group_rows(matrix, bits, rows, &group);
+    uint32_t groups = (rows + GROUP_ROWS - 1) / GROUP_ROWS;
+    if (repeats && plain && rows % GROUP_ROWS == 0 && group.high <= size &&
+        (uint64_t)(groups - 1) * matrix->stride <= size - group.high) { /* all of it inside */
+        for (uint32_t g = 0; g < groups; g++, shared += matrix->stride)
+            for (unsigned i = 0; i < GROUP_ROWS; i++, to += 32) {
+                memcpy(to, shared + group.at[i][0], 16);
+                memcpy(to + 16, shared + group.at[i][1], 16);
+            }
+        return true;
+    }
     for (unsigned r = 0; r < rows; r += GROUP_ROWS) {
         uint32_t base = r / GROUP_ROWS * matrix->stride;
         for (unsigned i = 0; i < GROUP_ROWS && r + i < rows; i++)

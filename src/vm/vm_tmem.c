@@ -13,6 +13,7 @@ vm_tmem *vm_tmem_create(base_arena *arena) {
     t->cells = (void *)((cells + 63) & ~(uintptr_t)63);
     t->arena = arena;
     t->clock = &t->own_clock;
+    memset(t->touched, true, sizeof t->touched);
     vm_tmem_reset(t, 0, 0);
     return t;
 }
@@ -29,7 +30,10 @@ static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
 void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
     memset(t->slot_of, 0, sizeof t->slot_of);
     memset(t->allocations, 0, sizeof t->allocations);
-    poison(t, 0, VM_TMEM_COLUMNS);
+    for (uint32_t unit = 0; unit < VM_TMEM_COLUMNS / VM_TMEM_UNIT; unit++)
+        if (t->touched[unit]) /* only who has columns writes there */
+            poison(t, unit * VM_TMEM_UNIT, VM_TMEM_UNIT);
+    memset(t->touched, false, sizeof t->touched);
     t->base = base % VM_TMEM_COLUMNS / VM_TMEM_UNIT * VM_TMEM_UNIT;
     t->random = random;
     t->own_clock = t->last_write = t->next_flight = 0;
@@ -72,6 +76,7 @@ vm_tmem_allocation *vm_tmem_take(vm_tmem *t, uint32_t begin, uint32_t columns, u
         *a = (vm_tmem_allocation){.begin = begin, .columns = columns, .owner = owner, .pc = pc, .pair = pair};
         memset(t->slot_of + begin, (int)slot + 1, columns);
         poison(t, begin, columns);
+        memset(t->touched + begin / VM_TMEM_UNIT, true, columns / VM_TMEM_UNIT);
         return a;
     }
     return NULL; /* cannot be: 16 allocations of 32 columns fill the memory */

@@ -76,8 +76,9 @@ typedef struct vm_tmem {
     vm_tmem_writer writers[VM_TMEM_COLUMNS][VM_TMEM_LANES / 16];
     uint8_t slot_of[VM_TMEM_COLUMNS]; /* index in allocations + 1; 0: nobody's */
     vm_tmem_allocation allocations[VM_TMEM_ALLOCATIONS];
-    uint32_t base;   /* where the search for free columns begins */
-    uint64_t random; /* not 0: free places are chosen by this state */
+    bool touched[VM_TMEM_COLUMNS / VM_TMEM_UNIT]; /* somebody had these columns since the last reset */
+    uint32_t base;                                /* where the search for free columns begins */
+    uint64_t random;                              /* not 0: free places are chosen by this state */
     uint64_t *clock; /* counts the writes; own_clock, or one that the SMs of a cluster share */
     uint64_t own_clock;
     uint64_t last_write; /* clock of the last write here */
