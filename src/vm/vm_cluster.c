@@ -32,6 +32,10 @@ vm_cta *vm_cluster_shared(vm_warp *warp, uint32_t pc, unsigned lane, vm_space sp
             return NULL;
         }
         inside = address - VM_SHARED_BASE;
+    } else {
+        /* Addresses are truncated to the width of their space (PTX ISA 6.4.1), for .shared 32 bits; libraries
+         * pass generic addresses of shared memory here, whose low half is the address inside it. */
+        inside = (uint32_t)address;
     }
     if (align > 1 && inside % align != 0) {
         vm_finding_access(warp, VM_FIND_MISALIGNED, pc, lane, PTX_SPACE_SHARED, address, size, align, store);

@@ -71,6 +71,20 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
                : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* What the three above answer. */
+CUresult cuGetErrorString(CUresult error, const char **text) {
+    *text = error == CUDA_SUCCESS               ? "no error"
+            : error == CUDA_ERROR_INVALID_VALUE ? "invalid argument; see standard error"
+                                                : NULL;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGetErrorName(CUresult error, const char **name) {
+    *name = error == CUDA_SUCCESS               ? "CUDA_SUCCESS"
+            : error == CUDA_ERROR_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE"
+                                                : NULL;
+    return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* ---- entry points ---- */
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
                                              unsigned long long flags,

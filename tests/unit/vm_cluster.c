@@ -213,6 +213,26 @@ static void async_forms(void **state) {
 }
 
 /* Forms to global memory, multicast cancellation, fences and hints. */
+/* A generic address of shared memory in a form with .shared: the register is wider than the space's
+ * addresses and is truncated (PTX ISA 6.4.1). The barrier made so is the barrier that the others see. */
+static void wide_addresses(void **state) {
+    static const shape how = {{3, 1, 1}, 32, {1, 1, 1}, 2, 1};
+    for (size_t s = 0; s < SCHEDULES; s++) {
+        uint32_t *d;
+        vm_case *c =
+            run_one(*state, ".shared .align 8 .b8 pad[40];\n.shared .align 8 .b64 bar;\n",
+                    "cvta.shared.u64 %rd1, bar;\nsetp.eq.u32 %p1, %r93, 0;\n"
+                    "@%p1 mbarrier.init.shared::cta.b64 [%rd1], 32;\nbar.sync 0;\n"
+                    "mbarrier.arrive.shared::cta.b64 _, [%rd1];\nmov.u32 %r2, bar;\n"
+                    "wait:\nmbarrier.test_wait.parity.shared::cta.b64 %p2, [%r2], 0;\n@!%p2 bra wait;\n"
+                    "mov.u32 %r1, 7;\n" STORE_R1,
+                    &how, s, &d);
+        vm_case_clean(c);
+        for (unsigned i = 0; i < 96; i++)
+            assert_int_equal(d[i], 7);
+    }
+}
+
 static void other_forms(void **state) {
     static const shape how = {{8, 1, 1}, 32, {2, 1, 1}, 2, 1};
     const char *body =
@@ -404,10 +424,10 @@ static void register_pool(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(registers),      UNIT_WITH_ARENA(distributed), UNIT_WITH_ARENA(remote_arrivals),
-        UNIT_WITH_ARENA(launch_control), UNIT_WITH_ARENA(async_forms), UNIT_WITH_ARENA(other_forms),
-        UNIT_WITH_ARENA(misuse),         UNIT_WITH_ARENA(launches),    UNIT_WITH_ARENA(directives),
-        UNIT_WITH_ARENA(register_pool),
+        UNIT_WITH_ARENA(registers),      UNIT_WITH_ARENA(distributed),    UNIT_WITH_ARENA(remote_arrivals),
+        UNIT_WITH_ARENA(launch_control), UNIT_WITH_ARENA(async_forms),    UNIT_WITH_ARENA(other_forms),
+        UNIT_WITH_ARENA(misuse),         UNIT_WITH_ARENA(launches),       UNIT_WITH_ARENA(directives),
+        UNIT_WITH_ARENA(register_pool),  UNIT_WITH_ARENA(wide_addresses),
     };
     return cmocka_run_group_tests_name("vm cluster", tests, NULL, NULL);
 }
