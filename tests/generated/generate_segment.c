@@ -292,7 +292,7 @@ void vector_segment(generator *g) {
     }
     int extent = from->shape[from->rank - 1], stride = 1 + below(g, 3);
     const char *ramp = format(g, "T.Ramp((%s) * %d, 1, %d)", index_text(g, extent / lanes), lanes, lanes);
-    if (chance(g, 30) && (lanes - 1) * stride < extent)
+    if (chance(g, 30) && stride > 1 && (lanes - 1) * stride < extent) /* side by side needs alignment */
         ramp = format(g, "T.Ramp(%s, %d, %d)", index_text(g, extent - (lanes - 1) * stride), stride, lanes);
     const char *vector =
         index ? format(g, "%s[%s, %s]", from->name, index, ramp) : format(g, "%s[%s]", from->name, ramp);
