@@ -144,8 +144,8 @@ typedef struct tirc_argument {
     const int64_t *shape;
     uint64_t bytes; /* size of data */
     bool is_scalar;
-    /* PTX kernels: the parameter is a tensor map of the tensor given for the parameter `tensor`; its address counts
-     * from the start of that tensor's data. The machine and the GPU's driver each encode it. */
+    /* PTX kernels: the parameter is a tensor map of the tensor given for the parameter `tensor`; its address
+     * counts from the start of that tensor's data. The machine and the GPU's driver each encode it. */
     const struct tirc_tensor_map *tensor_map;
     const char *tensor;
 } tirc_argument;
@@ -223,7 +223,8 @@ typedef struct tirc_local {
 } tirc_local;
 TIRC_API void tirc_report_statistics(const tirc_report *report, tirc_statistics *statistics);
 TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_local *local);
-/* The map of shared memory of a script's kernel, a line for each tensor and view; nothing when it has none. */
+/* The map of shared memory of a script's kernel, a line for each tensor and view; nothing when it has none.
+ */
 TIRC_API tirc_status tirc_report_memory(const tirc_report *report, tirc_sink sink, void *user);
 /* Virtual and allocated register counts of a kernel, without running it. */
 TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
@@ -258,26 +259,28 @@ TIRC_API tirc_status tirc_device_variable(tirc_device *device, tirc_module *modu
 
 /* ---- tensor maps: what tensor copies (TMA) read ----
  * The fields and limits are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; the numbers of type,
- * interleave, swizzle, l2_promotion and oob_fill those of the driver's enumerations. Dimension 0 is the innermost.
- * The 128 bytes are for kernels on the machine; a GPU needs those of its driver. */
+ * interleave, swizzle, l2_promotion and oob_fill those of the driver's enumerations. Dimension 0 is the
+ * innermost. The 128 bytes are for kernels on the machine; a GPU needs those of its driver. */
 #define TIRC_TENSOR_MAP_BYTES 128
 typedef struct tirc_tensor_map {
     size_t size;
-    uint32_t type;                   /* CU_TENSOR_MAP_DATA_TYPE_UINT8 0 ... 16U6_ALIGN16B 15 */
-    uint32_t rank;                   /* 1 to 5 */
-    uint64_t address;                /* device address, of tirc_device_allocate */
-    const uint64_t *dims;            /* rank of them, in elements */
-    const uint64_t *strides;         /* rank - 1 of them, in bytes: of dimensions 1, 2, ... */
-    const uint32_t *box;             /* tiled: rank of them, in elements */
-    const uint32_t *element_strides; /* rank of them; NULL: ones */
-    const int32_t *lower, *upper;    /* im2col: rank - 2 corners of the pixel box, W first */
+    uint32_t type;                                  /* CU_TENSOR_MAP_DATA_TYPE_UINT8 0 ... 16U6_ALIGN16B 15 */
+    uint32_t rank;                                  /* 1 to 5 */
+    uint64_t address;                               /* device address, of tirc_device_allocate */
+    const uint64_t *dims;                           /* rank of them, in elements */
+    const uint64_t *strides;                        /* rank - 1 of them, in bytes: of dimensions 1, 2, ... */
+    const uint32_t *box;                            /* tiled: rank of them, in elements */
+    const uint32_t *element_strides;                /* rank of them; NULL: ones */
+    const int32_t *lower, *upper;                   /* im2col: rank - 2 corners of the pixel box, W first */
     uint32_t channels_per_pixel, pixels_per_column; /* im2col */
     uint32_t interleave, swizzle, l2_promotion, oob_fill;
 } tirc_tensor_map;
-/* Writes 128 bytes, to be copied as they are: into a kernel parameter (.align 64), or device memory at a multiple
- * of 64. TIRC_ERROR: every broken rule is a diagnostic T0788; nothing is written. */
-TIRC_API tirc_status tirc_tensor_map_encode_tiled(tirc_session *session, const tirc_tensor_map *map, void *bytes);
-TIRC_API tirc_status tirc_tensor_map_encode_im2col(tirc_session *session, const tirc_tensor_map *map, void *bytes);
+/* Writes 128 bytes, to be copied as they are: into a kernel parameter (.align 64), or device memory at a
+ * multiple of 64. TIRC_ERROR: every broken rule is a diagnostic T0788; nothing is written. */
+TIRC_API tirc_status tirc_tensor_map_encode_tiled(tirc_session *session, const tirc_tensor_map *map,
+                                                  void *bytes);
+TIRC_API tirc_status tirc_tensor_map_encode_im2col(tirc_session *session, const tirc_tensor_map *map,
+                                                   void *bytes);
 /* As an argument of tirc_run a map with pixels_per_column is im2col, any other tiled. */
 /* cuTensorMapReplaceAddress. TIRC_ERROR: not a map of ours, or the address is misaligned for it. */
 TIRC_API tirc_status tirc_tensor_map_replace_address(void *bytes, uint64_t address);

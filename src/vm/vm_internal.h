@@ -340,7 +340,7 @@ struct vm_program {
     BASE_VECTOR(vm_allocation) globals; /* host: initial bytes, NULL when zero */
     BASE_VECTOR(const ptx_function *) entries;
     bool clustered; /* some instruction reaches other CTAs: shared addresses carry the rank of the CTA */
-    bool proxies; /* something of the async proxy reads shared memory (vm_proxy.h) */
+    bool proxies;   /* something of the async proxy reads shared memory (vm_proxy.h) */
 };
 const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc);
 const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint32_t pc);
@@ -453,7 +453,7 @@ struct vm_cta {
     struct vm_async_queue *async; /* NULL until needed; the group's when there is one */
     struct vm_mbarriers *mbarriers;
     struct vm_copy_cta *copies;  /* vm_copy.h; NULL: none yet */
-    struct vm_proxy *proxy; /* vm_proxy.h; NULL: not watched */
+    struct vm_proxy *proxy;      /* vm_proxy.h; NULL: not watched */
     uint32_t rank, cluster_size; /* in the cluster; size 0: the launch has none */
     vm_cta **peers;              /* by rank */
     uint32_t window;             /* rank << 24 when addresses have ranks, else 0 */

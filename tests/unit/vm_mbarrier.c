@@ -202,8 +202,9 @@ static void missed_phase(void **state) {
                                                                                       "v0",
                                                                                       "0") "bar.sync "
                                                                                            "1;\nbar.sync "
-                                                                                           "2;\n" WAIT("v1",
-                                                                                                       "1") "out:\n",
+                                                                                           "2;\n" WAIT(
+                                                                                               "v1",
+                                                                                               "1") "out:\n",
         1, 64, 0);
     assert_int_equal(c->result->status, VM_DEADLOCK);
     assert_non_null(
