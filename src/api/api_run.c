@@ -151,7 +151,10 @@ static void run_body(void *argument) {
                api_bind_launch(run);
     if (!good || !run->code) {
         tirc_status status = api_status_since(session, first);
-        run->status = status == TIRC_OK ? TIRC_BUG : status;
+        /* the same words as in an earlier call are not said twice */
+        if (status == TIRC_OK)
+            status = base_diagnostics_errors(session->diagnostics) ? TIRC_ERROR : TIRC_BUG;
+        run->status = status;
         return;
     }
     if (run->launch->on_gpu) {

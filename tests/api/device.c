@@ -34,6 +34,18 @@ static tirc_status launch(tirc_module *module, tirc_device *device, uint64_t add
     return tirc_run(module, &options, NULL);
 }
 
+static tirc_status launch_block(tirc_module *module, tirc_device *device, uint64_t address,
+                                uint32_t threads) {
+    uint32_t more = 0;
+    void *values[2] = {&address, &more};
+    tirc_launch options = {.size = sizeof options,
+                           .grid = {1, 1, 1},
+                           .block = {threads, 1, 1},
+                           .device = device,
+                           .parameters = values};
+    return tirc_run(module, &options, NULL);
+}
+
 static const char *last_code(tirc_session *session) {
     tirc_diagnostic at = {0};
     size_t count = tirc_diagnostic_count(session);
@@ -100,6 +112,9 @@ int main(void) {
     check(tirc_device_allocate(device, 4, 0, NULL, &third) == TIRC_OK && third > second,
           "addresses are not used twice");
     check(launch(module, device, first, 0) == TIRC_FINDINGS, "use after free");
+    for (int i = 0; i < 3; i++)
+        check(launch_block(module, device, first, 4096) == TIRC_ERROR,
+              "a block of 4096 threads, again and again");
 
     void *values[2] = {&first, NULL};
     tirc_launch missing = {
