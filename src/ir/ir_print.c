@@ -140,6 +140,14 @@ static void print_sizes(writer *w, const ir_function *function) {
         if (tensor && tensor->type.origin)
             ir_expr_visit(tensor->type.origin, collect_expr, &c);
     }
+    /* in a function that the verifier refuses, also what only the launch names */
+    for (int i = 0; i < 3 && function->launch.present; i++) {
+        const ir_expr *const dims[3] = {function->launch.grid[i], function->launch.block[i],
+                                        function->launch.cluster[i]};
+        for (int k = 0; k < 3; k++)
+            if (dims[k])
+                ir_expr_visit(dims[k], collect_expr, &c);
+    }
     for (size_t i = 0; i < c.found.count; i++) {
         base_builder_string(w->out, i ? ", " : "[");
         declare_var(w, c.found.items[i]);
