@@ -130,7 +130,6 @@ struct gpu_code {
     void *function;
     gpu_code_facts facts;
     uint64_t dynamic_shared_limit; /* highest that was asked for: the attribute never goes down */
-    uint32_t static_warned;
     bool non_portable_set;
     gpu_code *next;
 };
