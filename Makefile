@@ -10,7 +10,7 @@ VERSION := 0.1.0
 MACHINE := $(shell $(CC) -dumpmachine)
 
 # Modules, bottom up: a module includes only modules before it (tools/check-deps).
-MODULES := base num layout ir arith script lower cuda ptx vm check view gpu api
+MODULES := base num layout ptx ir arith script lower cuda assemble vm check view gpu api
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
             -Wwrite-strings -Wcast-qual

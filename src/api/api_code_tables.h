@@ -6,7 +6,7 @@
 #include "lower/lower_codes.def"
 #include "cuda/cuda_codes.def"
 #include "ptx/ptx_codes.def"
-#include "ptx/ptx_build_codes.def"
+#include "assemble/ptx_build_codes.def"
 #include "vm/vm_codes.def"
 #include "check/check_codes.def"
 #include "check/check_tmem_codes.def"

@@ -4,7 +4,7 @@
 #define TIRC_API_API_PRIVATE_H
 #include "base/diagnostic.h"
 #include "lower/lower.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 #include "tirc.h"
 #include "vm/vm.h"
 #include "vm/vm_tensor_map.h"

@@ -2,7 +2,7 @@
  * Test tool over lowering and the PTX writer: reads the IR's text form, prints the PTX.
  *   ptx_build_dump [--target sm_90a] [--skip PASSES] [--after PASS|all] [--no-contract] [--origins]
  * [--verify] FILE Exit 0 when the module was built (and, with --verify, is well formed), 1 otherwise. */
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "unit/ir_help.h"
 #include "flat_model.h"
 #include "flat_random.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 #include "vm/vm.h"
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "unit/lower_help.h"
 #include "cuda/cuda.h"
 #include "num/num.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 #include "vm/vm.h"
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include "unit/ir_help.h"
 #include "num/num.h"
 #include "lower/lower.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 #include "vm/vm.h"
 
 enum { POINTS = 256, WORDS = 8 };

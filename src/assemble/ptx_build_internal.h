@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the files of ptx_build share: the builder of one kernel, instruction emission, values and addresses.
- * Private to src/ptx. */
+ * Private to src/assemble. */
 #ifndef TIRC_PTX_PTX_BUILD_INTERNAL_H
 #define TIRC_PTX_PTX_BUILD_INTERNAL_H
 #include "arith/arith_bounds.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 
 /* Register files of a kernel. 8- and 16-bit integers live sign- or zero-extended in 32-bit registers, bytes
  * of 8-bit floats in 16-bit ones, truth in predicates, global pointers in 64 bits, other pointers in 32. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short names for the float instructions that the mathematical functions are made of. Private to
- * src/ptx/ptx_build_math*.c. */
+ * src/assemble/ptx_build_math*.c. */
 #ifndef TIRC_PTX_PTX_BUILD_MATH_H
 #define TIRC_PTX_PTX_BUILD_MATH_H
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 
 typedef struct ptx_math {
     ptx_builder *b;

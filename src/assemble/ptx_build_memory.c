@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pointers, loads and stores: where tensors lie, address arithmetic with immediate offsets, access widths.
  * Index arithmetic of 32-bit signed type is taken not to overflow, as in C. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <string.h>
 

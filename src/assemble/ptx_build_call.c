@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Operations with an effect: barriers, fences, warp collectives, atomics, printf, traps. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Statements to instructions: structured control becomes forward branches and do-while loops. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 
 static void statement(ptx_builder *b, const ir_stmt *s);

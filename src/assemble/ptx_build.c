@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Flat IR to a PTX module: kernels, parameters, launch bounds, and the entry's instructions in front of the
  * body. The rest of the writer is in ptx_build_*.c. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Mathematical functions of float64. One instruction sequence per function; docs/math.md states each with its
  * error bound. Coefficients are Chebyshev interpolations of our own. */
-#include "ptx/ptx_build_math.h"
+#include "assemble/ptx_build_math.h"
 #include <math.h>
 
 #define LOG2_E       0x1.71547652b82fep+0

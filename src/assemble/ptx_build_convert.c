@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Conversions of one lane, reinterpretation, and packing of lanes into the words that memory holds. Every
  * conversion rounds once. Must not know expressions. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 
 static const ir_type f32_type = {.kind = IR_TYPE_PRIM, .dtype = NUM_DTYPE_F32, .lanes = 1};

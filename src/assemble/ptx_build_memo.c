@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which values are already in registers where the builder stands, what an expression may do, and how often a
  * statement refers to it. Must not emit. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include <string.h>
 
 static void *grown(ptx_builder *b, void *old, size_t old_size, size_t new_size) {

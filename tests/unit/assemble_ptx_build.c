@@ -3,7 +3,7 @@
  */
 #include "unit/unit.h"
 #include "unit/ir_help.h"
-#include "ptx/ptx_build.h"
+#include "assemble/ptx_build.h"
 
 #define HEAD(parameters)                                                                                     \
     "tir 1\n\nfunction t(" parameters                                                                        \

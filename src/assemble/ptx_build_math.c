@@ -2,7 +2,7 @@
  * Mathematical functions of float32, and of narrower floats through it. One instruction sequence per
  * function; docs/math.md states each with its error bound. Coefficients are Chebyshev interpolations of our
  * own. */
-#include "ptx/ptx_build_math.h"
+#include "assemble/ptx_build_math.h"
 #include <math.h>
 
 static const ir_type f32_type = {.kind = IR_TYPE_PRIM, .dtype = NUM_DTYPE_F32, .lanes = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One lane of arithmetic, comparison and selection as PTX instructions. Float operations always carry .rn:
  * without it ptxas may contract them (PTX ISA, "Floating Point Instructions"). Must not know expressions. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 
 static const ir_type f32_type = {.kind = IR_TYPE_PRIM, .dtype = NUM_DTYPE_F32, .lanes = 1};

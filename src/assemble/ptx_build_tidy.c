@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The last look over a kernel: results that nobody reads, and branches to the next instruction, go. Must not
  * move anything. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include <string.h>
 
 typedef struct tidy {

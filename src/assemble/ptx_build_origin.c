@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Provenance of memory instructions: tensor, logical indices as the author wrote them, and the registers that
  * hold their variables now. Must not emit. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 
 enum { MAXIMUM_DEPTH = 24 };

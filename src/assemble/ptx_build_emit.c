@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Emission: instructions, registers, immediates and labels of the kernel being built. Must not know what is
  * computed. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Expressions to operands, one per lane: what is computed where, what is remembered, what is branched over.
  * The instructions of each operation are elsewhere. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <string.h>
 

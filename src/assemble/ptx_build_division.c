@@ -5,7 +5,7 @@
  * Reciprocals: for a divisor d and dividends n < 2^b, with p = b + ceil(log2 d) and M = ceil(2^p / d), the
  * error M * d - 2^p is below d <= 2^(p - b), so n * M / 2^p exceeds n / d by less than 1 / d and the floor is
  * right. */
-#include "ptx/ptx_build_internal.h"
+#include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 
 typedef struct division {
