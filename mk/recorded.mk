@@ -9,3 +9,8 @@ $(BUILD)/tool/replay: tests/recorded/replay.c $(CASE_SOURCES) tests/recorded/cas
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) $(filter %.a,$^) $(LDLIBS)
 unit: $(BUILD)/tool/record $(BUILD)/tool/replay
+# All inputs of the approximate instructions, recorded on a GPU (driver only).
+$(BUILD)/tool/approx_record: tests/recorded/approx_record.c tests/recorded/approx.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
+unit: $(BUILD)/tool/approx_record
