@@ -41,7 +41,11 @@ static void violations(const char *text, base_builder *out) {
 }
 
 static const char *operand_name(uint64_t operand) {
-    return operand == 'D' ? "D" : operand == 'A' ? "A" : operand == 'S' ? "the scale factors" : "the copy";
+    return operand == 'D'   ? "D"
+           : operand == 'A' ? "A"
+           : operand == 'S' ? "the scale factors"
+           : operand == 'H' ? "the shift"
+                            : "the copy";
 }
 
 bool check_words_tensor(const vm_finding *f, base_builder *out, const char **help) {
@@ -70,6 +74,8 @@ bool check_words_tensor(const vm_finding *f, base_builder *out, const char **hel
                             operand_name(f->size), f->address, f->address >> 16);
         if (f->size == 'C')
             base_builder_format(out, "; this shape starts at lane %" PRIu64 " at most", f->required);
+        else if (f->size == 'H')
+            base_builder_string(out, "; a shift starts at lane 0, 32, 64 or 96");
         else if (f->size == 'A')
             base_builder_format(out, "; it must be that of D, %" PRIu64, f->required);
         else

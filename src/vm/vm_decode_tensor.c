@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tcgen05.mma, cp, shift and commit (PTX ISA 9.7.16.9, 9.7.16.10, 9.7.16.12), into operations with all
- * references in a list. What the machine does not have: sparse A, .ashift and shift, whose direction the PTX
- * text leaves to a figure. */
+ * references in a list. What the machine does not have: sparse A. */
 #include "vm/vm_decode.h"
 #include "vm/vm_tensor.h"
 
@@ -78,13 +77,15 @@ static void multiply(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     vm_tensor_kind kind;
     const ptx_operand *a = vm_decode_operand(d, 1);
-    if (!kind_of(i, &kind) || a == NULL || ptx_has(i, PTX_MOD_ASHIFT)) {
+    bool shifts = ptx_has(i, PTX_MOD_ASHIFT);
+    if (!kind_of(i, &kind) || a == NULL || (shifts && a->kind != PTX_OPERAND_MEMORY)) {
         vm_decode_unsupported(d);
         return;
     }
     uint32_t list[VM_TENSOR_LIST_MASK + 8], words = 0;
     bool in_tmem = a->kind == PTX_OPERAND_MEMORY, ws = i->op == PTX_OP_TCGEN05_MMA_WS;
     uint64_t imm = kind | group_of(i) | (ws ? VM_TENSOR_WS : 0) | (in_tmem ? VM_TENSOR_A_IN_TMEM : 0) |
+                   (shifts ? VM_TENSOR_ASHIFT : 0) |
                    (uint64_t)scale_vec_of(i, kind) << VM_TENSOR_SCALE_VEC_SHIFT | collector_of(i);
     unsigned at = 4;
     list[VM_TENSOR_LIST_D] = vm_decode_tensor_address(d, 0);
@@ -153,6 +154,10 @@ bool vm_decode_tensor(vm_decoder *d) {
         return true;
     case PTX_OP_TCGEN05_CP:
         copy(d);
+        return true;
+    case PTX_OP_TCGEN05_SHIFT:
+        listed(d, VM_EXTERNAL_TENSOR_SHIFT, (uint32_t[]){vm_decode_tensor_address(d, 0)}, 1,
+               group_of(d->instruction));
         return true;
     case PTX_OP_TCGEN05_COMMIT:
         commit(d);

@@ -19,6 +19,7 @@
 #define VM_TENSOR_BUFFER_SHIFT     17 /* collector: 0 that of A, 1 to 4 those of B */
 #define VM_TENSOR_COLLECTOR_SHIFT  20 /* vm_tensor_collector */
 #define VM_TENSOR_ZERO_MASK        (1u << 22)
+#define VM_TENSOR_ASHIFT           (1u << 23)
 #define VM_TENSOR_FIELD(imm, name) ((uint32_t)(imm) >> VM_TENSOR_##name##_SHIFT)
 typedef enum vm_tensor_collector {
     VM_TENSOR_DISCARD,
@@ -41,12 +42,14 @@ static inline vm_tensor_form vm_tensor_form_of(uint64_t imm) {
                             .cta_group = imm & VM_TENSOR_PAIR ? 2 : 1,
                             .ws = (imm & VM_TENSOR_WS) != 0,
                             .a_in_tmem = (imm & VM_TENSOR_A_IN_TMEM) != 0,
+                            .shifts_a = (imm & VM_TENSOR_ASHIFT) != 0,
                             .scale_vec = VM_TENSOR_FIELD(imm, SCALE_VEC) & 7};
 }
 /* imm of TENSOR_CP; list: taddr, descriptor */
 #define VM_TENSOR_CP_IMM(shape, unpack) ((uint64_t)(shape) << 4 | (uint64_t)(unpack) << 8)
 #define VM_TENSOR_CP_SHAPE(imm)         ((imm) >> 4 & 15)
 #define VM_TENSOR_CP_UNPACK(imm)        ((vm_tensor_unpack)((imm) >> 8 & 3))
+/* imm of TENSOR_SHIFT: VM_TENSOR_PAIR; list: taddr */
 /* imm of TENSOR_COMMIT; list: address, mask of CTAs */
 #define VM_TENSOR_SHARED    (1u << 4)
 #define VM_TENSOR_MULTICAST (1u << 5)
@@ -90,6 +93,11 @@ typedef struct vm_tensor_reader {
     unsigned lane;
 } vm_tensor_reader;
 bool vm_tensor_read(void *reader, uint32_t address);
+/* The rows of an area of whole partitions will move: marks them. kind: VM_TMEM_SHIFT, or VM_TMEM_ASHIFT. */
+uint64_t vm_tensor_shift_begin(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area,
+                               vm_tmem_kind kind);
+/* They move, unless the columns were given back meanwhile. */
+void vm_tensor_shift_rows(vm_cta *cta, const vm_tmem_area *area);
 /* Executed by more than one lane: reported once. */
 void vm_tensor_single(vm_warp *warp, uint32_t pc, uint32_t mask, vm_finding_kind kind);
 #endif

@@ -182,8 +182,10 @@ static void decode_shape(uint32_t idesc, const vm_tensor_form *form, vm_tensor_i
         m_good = r->m == 256 || (r->m == 128 && !(scaled && form->sparse));
         m_accepted = scaled && form->sparse ? "16: M = 256" : "8 or 16: M = 128 or 256 with cta_group::2";
     } else {
-        m_good = r->m == 128 || (r->m == 64 && !scaled);
-        m_accepted = scaled ? "8: M = 128" : "4 or 8: M = 64 or 128 with cta_group::1";
+        m_good = r->m == 128 || (r->m == 64 && !scaled && !form->shifts_a);
+        m_accepted = scaled           ? "8: M = 128"
+                     : form->shifts_a ? "8: M = 128 with .ashift and cta_group::1"
+                                      : "4 or 8: M = 64 or 128 with cta_group::1";
     }
     if (!m_good)
         violate(out, "M >> 4", 24, 28, m, m_accepted);

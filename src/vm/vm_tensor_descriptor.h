@@ -24,6 +24,7 @@ typedef struct vm_tensor_form {
     vm_tensor_kind kind;
     unsigned cta_group; /* 1 or 2 */
     bool ws, sparse, a_in_tmem;
+    bool shifts_a;      /* .ashift */
     unsigned scale_vec; /* factors per row of one instruction: 1, 2 or 4; 0: kinds without block scale */
 } vm_tensor_form;
 

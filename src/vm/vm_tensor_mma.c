@@ -133,21 +133,6 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     return true;
 }
 
-/* What other warps wrote there must be ordered. The matrix unit itself follows its thread: what this warp let
- * it write (cp, then mma) needs no fence. */
-static void ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area) {
-    const vm_tmem *t = vm_tmem_of(cta);
-    for (uint32_t c = area->column; c < area->column + area->columns; c++)
-        for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++) {
-            const vm_tmem_writer *w = &t->writers[c][g];
-            if (w->clock == 0 || (w->agent & ~VM_TMEM_ENGINE) == vm_tmem_agent(warp) ||
-                (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) == 0)
-                continue;
-            vm_tmem_ordered(warp, pc, lane, cta, area);
-            return;
-        }
-}
-
 /* Another MMA on its way that writes there. */
 static bool unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                       uint64_t except, bool store) {
@@ -171,17 +156,21 @@ static bool unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
 
 /* A source in tensor memory: A or scale factors. */
 static bool source_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
-                        const vm_tmem_area *d, uint64_t except, uint64_t *flight) {
+                        const vm_tmem_area *d, uint64_t except, bool shifts, uint64_t *flight) {
     if (!vm_tmem_allowed(warp, pc, lane, cta, area, false))
         return false;
     if (vm_tmem_overlap(area, d)) {
         vm_tensor_report(warp, VM_FIND_TENSOR_OVERLAP, pc, lane, area->column, area->columns, d->column);
         return false;
     }
-    bool met = vm_tmem_conflict(warp, pc, lane, cta, area, VM_TMEM_STORE);
+    bool met = vm_tmem_conflict(warp, pc, lane, cta, area, VM_TMEM_STORE | (shifts ? VM_TMEM_LOAD : 0));
     if (!unordered(warp, pc, lane, cta, area, except, false) && !met) {
         vm_tmem_initialised(warp, pc, lane, cta, area, false);
-        ordered(warp, pc, lane, cta, area);
+        vm_tmem_engine_ordered(warp, pc, lane, cta, area);
+    }
+    if (shifts) {
+        *flight = vm_tensor_shift_begin(warp, pc, cta, area, VM_TMEM_ASHIFT);
+        return true;
     }
     *flight = vm_tmem_flight_begin(vm_tmem_of(cta), VM_TMEM_MMA_SOURCE, vm_tmem_agent(warp), pc, area);
     return true;
@@ -230,7 +219,7 @@ static void claim_d(vm_warp *warp, uint32_t pc, const issue *is, const problem *
     if (!unordered(warp, pc, lane, cta, &area, 0, true) && !met) {
         if (is->enable)
             vm_tmem_initialised(warp, pc, lane, cta, &area, half);
-        ordered(warp, pc, lane, cta, &area);
+        vm_tmem_engine_ordered(warp, pc, lane, cta, &area);
     }
     vm_tmem_written(warp, pc, cta, &area, half, VM_TMEM_LAYOUT(p->datapath, half));
     is->accumulator->flights[c] =
@@ -364,6 +353,9 @@ static void complete(vm_async *o) {
         }
     for (unsigned c = 0; c < is->cta_count; c++)
         multiply_cta(o, is, &p, c, state);
+    vm_tmem_area a = a_area(is, &p); /* .ashift: the product has read A as it was (docs/machine_tensor.md) */
+    for (unsigned c = 0; p.form.shifts_a && c < is->cta_count; c++)
+        vm_tensor_shift_rows(is->ctas[c], &a);
 }
 
 /* Somebody has waited for it. */
@@ -424,13 +416,13 @@ static void issue_lane(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         vm_cta *cta = is.ctas[c];
         uint64_t own = is.accumulator->flights[c];
         if (p.form.a_in_tmem)
-            good = source_fits(warp, pc, lane, cta, &a, &d, own, &is.flights[3 * c]);
+            good = source_fits(warp, pc, lane, cta, &a, &d, own, p.form.shifts_a, &is.flights[3 * c]);
         if (p.in.scale == NUM_DTYPE_NONE)
             continue;
         factors[0] = factor_area(is.factor_a, p.a_rows);
         factors[1] = factor_area(is.factor_b, factor_b_count(&p));
         for (unsigned k = 0; good && k < 2; k++)
-            good = source_fits(warp, pc, lane, cta, &factors[k], &d, own, &is.flights[3 * c + 1 + k]);
+            good = source_fits(warp, pc, lane, cta, &factors[k], &d, own, false, &is.flights[3 * c + 1 + k]);
     }
     if (!good) {
         for (unsigned i = 0; i < 6; i++)

@@ -198,8 +198,11 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         for (unsigned r = 0; c.ctas[i] == warp->cta && r < cp->rows; r++)
             for (unsigned chunk = 0; chunk < cp->chunks; chunk++)
                 vm_tensor_read(&reader, vm_tensor_matrix_address(&matrix, 8, false, r, 16 * chunk));
-        if (!vm_tmem_conflict(warp, pc, lane, c.ctas[i], &area, VM_TMEM_LOAD | VM_TMEM_STORE | VM_TMEM_MMA))
-            vm_tmem_ordered(warp, pc, lane, c.ctas[i], &area);
+        /* of the copies only .4x256b follows a shift without a wait (9.7.16.6.2) */
+        uint32_t kinds = VM_TMEM_LOAD | VM_TMEM_STORE | VM_TMEM_MMA |
+                         (VM_TENSOR_CP_SHAPE(imm) == VM_TENSOR_CP_4X256B ? 0u : (uint32_t)VM_TMEM_SHIFT);
+        if (!vm_tmem_conflict(warp, pc, lane, c.ctas[i], &area, kinds))
+            vm_tmem_engine_ordered(warp, pc, lane, c.ctas[i], &area);
         vm_tmem_written(warp, pc, c.ctas[i], &area, false, 0);
         c.flights[i] =
             vm_tmem_flight_begin(vm_tmem_of(c.ctas[i]), VM_TMEM_COPY, vm_tmem_agent(warp), pc, &area);

@@ -193,15 +193,35 @@ void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_w
     }
 }
 
+void vm_tmem_shift(vm_tmem *t, uint32_t column, uint32_t lane) {
+    for (uint32_t c = column; c < column + VM_TMEM_SHIFT_COLUMNS; c++)
+        memmove(&t->cells[c][lane], &t->cells[c][lane + 1], 31 * sizeof t->cells[c][lane]);
+}
+
+void vm_tmem_shift_mark(vm_tmem *t, const vm_tmem_area *area, vm_tmem_writer writer) {
+    writer.clock = ++*t->clock;
+    t->last_write = writer.clock;
+    uint32_t halves = halves_of(area);
+    for (uint32_t c = area->column; c < area->column + area->columns; c++) {
+        for (unsigned h = 0; h < 2; h++)
+            for (unsigned k = 0; k < 4; k++)
+                if (area->lanes[k] != 0)
+                    t->written[h][c][k] = t->written[h][c][k] >> 1 | (t->written[h][c][k] & 1u << 31);
+        for (uint32_t rest = halves; rest; rest &= rest - 1)
+            t->writers[c][__builtin_ctz(rest)] = writer;
+    }
+}
+
 const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
-                                             uint16_t agent) {
+                                             uint16_t agent, uint16_t ignored) {
     if (t->last_write <= after)
         return NULL;
     const vm_tmem_writer *last = NULL;
     for (uint32_t rest = halves_of(area); rest; rest &= rest - 1)
         for (uint32_t c = area->column; c < area->column + area->columns; c++) {
             const vm_tmem_writer *w = &t->writers[c][__builtin_ctz(rest)];
-            if (w->clock > after && w->agent != agent && (last == NULL || w->clock > last->clock))
+            if (w->clock > after && (w->agent & ~ignored) != agent &&
+                (last == NULL || w->clock > last->clock))
                 last = w;
         }
     return last;

@@ -46,12 +46,13 @@ typedef struct vm_tmem_writer {
 #define VM_TMEM_LAYOUT(letter, half) ((uint16_t)((letter) | (half) << 8))
 
 typedef enum vm_tmem_kind {
-    VM_TMEM_LOAD = 1,       /* tcgen05.ld: reads */
-    VM_TMEM_STORE = 2,      /* tcgen05.st: writes */
-    VM_TMEM_MMA = 4,        /* writes D */
-    VM_TMEM_MMA_SOURCE = 8, /* reads A, scale factors, metadata */
-    VM_TMEM_COPY = 16,      /* tcgen05.cp: writes */
-    VM_TMEM_SHIFT = 32      /* reads and writes */
+    VM_TMEM_LOAD = 1,                                   /* tcgen05.ld: reads */
+    VM_TMEM_STORE = 2,                                  /* tcgen05.st: writes */
+    VM_TMEM_MMA = 4,                                    /* writes D */
+    VM_TMEM_MMA_SOURCE = 8,                             /* reads A, scale factors, metadata */
+    VM_TMEM_COPY = 16,                                  /* tcgen05.cp: writes */
+    VM_TMEM_SHIFT = 32,                                 /* reads and writes */
+    VM_TMEM_ASHIFT = VM_TMEM_MMA_SOURCE | VM_TMEM_SHIFT /* A of an mma with .ashift */
 } vm_tmem_kind;
 #define VM_TMEM_WRITERS (VM_TMEM_STORE | VM_TMEM_MMA | VM_TMEM_COPY | VM_TMEM_SHIFT)
 #define VM_TMEM_ANY     (VM_TMEM_WRITERS | VM_TMEM_LOAD | VM_TMEM_MMA_SOURCE)
@@ -150,9 +151,16 @@ bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only
 /* Marks the area as written by `writer`, whose clock becomes the next one. low_only: the high halves are now
  * undefined. */
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer);
-/* The last writer of a cell of the area with clock > after and another agent than `agent`; NULL: none. */
+/* tcgen05.shift in one partition, the 32 lanes from `lane` on: every row but the last takes the cells of the
+ * next one, in VM_TMEM_SHIFT_COLUMNS columns from `column` on. Columns and lanes must be inside. */
+#define VM_TMEM_SHIFT_COLUMNS 8u /* .31x256b */
+void vm_tmem_shift(vm_tmem *t, uint32_t column, uint32_t lane);
+/* Its marks, for whole partitions: who wrote, and what was ever written moves with the rows. */
+void vm_tmem_shift_mark(vm_tmem *t, const vm_tmem_area *area, vm_tmem_writer writer);
+/* The last writer of a cell of the area with clock > after and another agent than `agent`, without the bits
+ * of `ignored`; NULL: none. */
 const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
-                                             uint16_t agent);
+                                             uint16_t agent, uint16_t ignored);
 
 /* ---- operations on their way ---- */
 uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,

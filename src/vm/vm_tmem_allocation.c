@@ -191,10 +191,12 @@ bool vm_tmem_conflict(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     return true;
 }
 
-void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area) {
+static void ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
+                    uint16_t ignored) {
     vm_tmem_warp *w = vm_tmem_warp_of(warp);
     uint16_t agent = vm_tmem_agent(warp);
-    const vm_tmem_writer *writer = vm_tmem_foreign_writer(vm_tmem_of(cta), area, w->fence_after, agent);
+    const vm_tmem_writer *writer =
+        vm_tmem_foreign_writer(vm_tmem_of(cta), area, w->fence_after, agent, ignored);
     if (writer != NULL) {
         vm_finding *finding =
             vm_tmem_report(warp, VM_FIND_TMEM_FENCE_AFTER, pc, lane, area->column, area->columns, 0, false);
@@ -207,7 +209,7 @@ void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
         storers |= area->lanes[k] != 0 ? vm_tmem_of(cta)->storers[k] : 0;
     if ((storers & ~(1u << agent % 32)) == 0)
         return;
-    writer = vm_tmem_foreign_writer(vm_tmem_of(cta), area, 0, agent);
+    writer = vm_tmem_foreign_writer(vm_tmem_of(cta), area, 0, agent, ignored);
     if (writer == NULL || writer->agent & VM_TMEM_ENGINE)
         return;
     vm_cta *other = vm_cluster_rank(warp->cta, writer->agent >> 8);
@@ -219,6 +221,15 @@ void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
         vm_tmem_report(warp, VM_FIND_TMEM_FENCE_BEFORE, pc, lane, area->column, area->columns, index, false);
     if (finding != NULL)
         finding->other = instruction_at(warp, writer->pc);
+}
+
+void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area) {
+    ordered(warp, pc, lane, cta, area, 0);
+}
+
+void vm_tmem_engine_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta,
+                            const vm_tmem_area *area) {
+    ordered(warp, pc, lane, cta, area, VM_TMEM_ENGINE);
 }
 
 void vm_tmem_written(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area, bool low_only,

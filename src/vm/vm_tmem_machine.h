@@ -132,6 +132,8 @@ bool vm_tmem_conflict(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
 /* What other warps wrote there must be ordered by their fence::before_thread_sync (or commit) and this one's
  * fence::after_thread_sync. */
 void vm_tmem_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area);
+/* The same for mma, cp and shift, which follow what this warp itself let the matrix unit write. */
+void vm_tmem_engine_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area);
 /* Marks the area as written by an engine operation that this warp issued. */
 void vm_tmem_written(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area, bool low_only,
                      uint16_t layout);

@@ -7,6 +7,9 @@
 #define MMA        "tcgen05.mma.cta_group::1.kind::f16 [%r22], %rd10, %rd11, %r20, %p5;"
 #define COMMIT     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];"
 #define FIRST_WARP "setp.ge.u32 %p4, %r1, 32;"
+#define TMEM_MMA   "tcgen05.mma.cta_group::1.kind::f16 [%r22], [%r23], %rd11, %r20, %p5;"
+#define ASHIFT_MMA "tcgen05.mma.cta_group::1.kind::f16.ashift [%r22], [%r23], %rd11, %r20, %p5;"
+#define SHIFT      "tcgen05.shift.cta_group::1.down [%r23];"
 #define GOOD       (UINT64_C(1) << 46 | UINT64_C(16) << 32 | UINT64_C(8) << 16)
 #define IDESC      (1u << 4 | 64 / 8 << 17 | 128 / 16 << 24)
 
@@ -73,8 +76,29 @@ static const fault faults[] = {
      NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "tensor-zero-mask", VM_UNSUPPORTED},
     {"tcgen05.mma.sp.cta_group::1.kind::f16 [%r22], %rd10, %rd11, [%r23], %r20, %p5;", NULL, NULL, GOOD, GOOD,
      IDESC | 4, 0, 128, 0, 0, "unsupported", VM_UNSUPPORTED},
-    {"tcgen05.shift.cta_group::1.down [%r22];", NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "unsupported",
-     VM_UNSUPPORTED},
+    {"tcgen05.shift.cta_group::1.down [%r22];", NULL, NULL, GOOD, GOOD, IDESC, 64u << 16 | 504, 0, 0, 0, "",
+     VM_COMPLETE},
+    {"tcgen05.shift.cta_group::1.down [%r22];", NULL, NULL, GOOD, GOOD, IDESC, 16u << 16, 0, 0, 0,
+     "tensor-lane", VM_COMPLETE},
+    {"tcgen05.shift.cta_group::1.down [%r22];", NULL, NULL, GOOD, GOOD, IDESC, 128u << 16, 0, 0, 0,
+     "tensor-lane", VM_COMPLETE},
+    {"tcgen05.shift.cta_group::1.down [%r22];", NULL, NULL, GOOD, GOOD, IDESC, 505, 0, 0, 0, "tmem-range",
+     VM_COMPLETE},
+    {"tcgen05.shift.cta_group::1.down [%r22];", "setp.ne.u32 %p7, %r1, 0; @%p7 bra ISSUED; " COMMIT,
+     FIRST_WARP, GOOD, GOOD, IDESC, 0, 0, 0, 0, "tensor-lanes*", VM_COMPLETE},
+    /* pipelined: shift to mma, shift to cp.4x256b, mma to shift, and so shift, mma, shift */
+    {SHIFT TMEM_MMA SHIFT TMEM_MMA, NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0, "", VM_COMPLETE},
+    {SHIFT "tcgen05.cp.cta_group::1.4x256b [%r23], %rd11;", NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0, "",
+     VM_COMPLETE},
+    /* and not: shift to another cp, cp to shift, shift to shift */
+    {SHIFT "tcgen05.cp.cta_group::1.128x256b [%r23], %rd11;", NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0,
+     "tmem-in-flight", VM_COMPLETE},
+    {"tcgen05.cp.cta_group::1.128x256b [%r23], %rd11;" SHIFT, NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0,
+     "tmem-in-flight", VM_COMPLETE},
+    {SHIFT SHIFT, NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0, "tmem-in-flight", VM_COMPLETE},
+    {ASHIFT_MMA ASHIFT_MMA TMEM_MMA, NULL, NULL, 0, GOOD, IDESC, 0, 128, 0, 0, "", VM_COMPLETE},
+    {ASHIFT_MMA, NULL, NULL, 0, GOOD, 1u << 4 | 64 / 8 << 17 | 64 / 16 << 24, 0, 128, 0, 0,
+     "tensor-instruction", VM_COMPLETE},
     {"tcgen05.cp.cta_group::1.128x128b [%r22], %rd10;", NULL, NULL, GOOD, 0, 0, 1u << 16, 0, 0, 0,
      "tensor-lane", VM_COMPLETE},
     {"tcgen05.cp.cta_group::1.128x128b [%r22], %rd10;", NULL, NULL, GOOD | UINT64_C(3) << 61, 0, 0, 0, 0, 0,

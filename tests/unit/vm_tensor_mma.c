@@ -23,7 +23,7 @@ typedef struct setup {
     vm_tensor_kind kind;
     num_dtype a, b, d, scale;
     unsigned group, m, n, k, vec;
-    bool ws, a_in_tmem, transpose_a, transpose_b, half, negate_a, negate_b, saturate, mask, enable;
+    bool ws, a_in_tmem, transpose_a, transpose_b, half, negate_a, negate_b, saturate, mask, enable, shift;
     unsigned scale_d, id_a, id_b;
     vm_tensor_matrix a_matrix, b_matrix;
     uint32_t d_column, a_column, sfa_column, sfb_column;
@@ -250,6 +250,8 @@ static const char *instruction_of(base_arena *arena, const setup *s) {
                         vm_tensor_kind_name(s->kind));
     if (s->vec)
         base_builder_format(&out, ".block_scale.scale_vec::%uX", s->vec);
+    if (s->shift)
+        base_builder_string(&out, ".ashift");
     base_builder_format(&out, " [%%r22], %s, %%rd11, %%r20", s->a_in_tmem ? "[%r23]" : "%rd10");
     if (s->vec)
         base_builder_string(&out, ", [%r24], [%r25]");
@@ -269,7 +271,15 @@ static void describe(const setup *s, char *text, size_t size) {
     snprintf(text, size, "%s %s%s x %s%s -> %s m%u n%u group %u%s%s", vm_tensor_kind_name(s->kind),
              num_dtype_name(s->a), s->transpose_a ? "^T" : "", num_dtype_name(s->b),
              s->transpose_b ? "^T" : "", num_dtype_name(s->d), s->m, s->n, s->group, s->ws ? " ws" : "",
-             s->a_in_tmem ? " A in tmem" : "");
+             s->shift       ? " A in tmem, shifted"
+             : s->a_in_tmem ? " A in tmem"
+                            : "");
+}
+
+/* .ashift leaves A with every row but the last of 32 replaced by the next: how far on a cell comes from. */
+static unsigned shifted_from(const setup *s, unsigned cell) {
+    unsigned column = cell / LANES;
+    return s->shift && column >= s->a_column && column < s->a_column + 8 && cell % 32 != 31;
 }
 
 static void run(const setup *s, vm_numerics numerics, vm_schedule schedule) {
@@ -320,7 +330,7 @@ static void run(const setup *s, vm_numerics numerics, vm_schedule schedule) {
         }
     for (unsigned cta = 0; cta < s->group; cta++)
         for (unsigned i = 0; i < COLUMNS * LANES; i++)
-            if (!is_d[cta * COLUMNS * LANES + i] && w.out[cta][i] != w.cells[cta][i])
+            if (!is_d[cta * COLUMNS * LANES + i] && w.out[cta][i] != w.cells[cta][i + shifted_from(s, i)])
                 fail_msg("%s: column %u, lane %u of CTA %u changed", what, i / LANES, i % LANES, cta);
     base_heap_destroy(heap);
 }
@@ -368,6 +378,7 @@ static setup random_setup(vm_tensor_kind kind) {
     s.a_in_tmem = pick(3) == 0;
     bool can_a = num_dtype_bits(s.a) >= 8 && !is_packed(&s),
          can_b = num_dtype_bits(s.b) >= 8 && !is_packed(&s);
+    s.shift = s.a_in_tmem && !scaled && !s.ws && s.m >= 128 && pick(2);
     s.transpose_a = can_a && !s.a_in_tmem && pick(2);
     s.transpose_b = can_b && pick(2);
     s.negate_a = kind != VM_TENSOR_I8 && pick(2);

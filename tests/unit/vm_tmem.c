@@ -158,7 +158,7 @@ static void writers_against_model(void **state) {
             for (uint32_t l = lane; l < lane + lanes; l++)
                 if (clock_of[c][l / 16] > after && agent_of[c][l / 16] != 1 && clock_of[c][l / 16] > want)
                     want = clock_of[c][l / 16];
-        const vm_tmem_writer *writer = vm_tmem_foreign_writer(t, &area, after, 1);
+        const vm_tmem_writer *writer = vm_tmem_foreign_writer(t, &area, after, 1, 0);
         assert_int_equal(writer ? writer->clock : 0, want);
     }
 }
