@@ -19,28 +19,30 @@ typedef struct row { /* a row of table 39: what M and N may be, written out */
 #define STEPS_32 "32 64 96 128 160 192 224 256"
 #define STEPS_I8 "8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256"
 static const row rows[] = {
-    {{VM_TENSOR_F16, 1, false, false, false, 0}, "64 128", STEPS_8},
-    {{VM_TENSOR_F16, 2, false, false, false, 0}, "128 256", STEPS_16},
-    {{VM_TENSOR_F16, 1, true, false, false, 0}, "32 64 128", "64 128 256"},
-    {{VM_TENSOR_F16, 1, true, true, false, 0}, "32 64 128", "64 128"},
-    {{VM_TENSOR_F16, 1, false, true, false, 0}, "64 128", STEPS_8},
-    {{VM_TENSOR_TF32, 1, false, false, false, 0}, "64 128", STEPS_8},
-    {{VM_TENSOR_TF32, 2, false, false, true, 0}, "128 256", STEPS_16},
-    {{VM_TENSOR_TF32, 1, true, false, true, 0}, "32 64 128", "64 128 256"},
-    {{VM_TENSOR_F8F6F4, 1, false, false, true, 0}, "64 128", STEPS_8},
-    {{VM_TENSOR_F8F6F4, 2, false, false, false, 0}, "128 256", STEPS_16},
-    {{VM_TENSOR_F8F6F4, 1, true, false, false, 0}, "32 64 128", "64 128 256"},
-    {{VM_TENSOR_I8, 1, false, false, false, 0}, "64 128", STEPS_I8},
-    {{VM_TENSOR_I8, 2, false, false, false, 0}, "128 256", STEPS_32},
-    {{VM_TENSOR_I8, 1, true, false, false, 0}, "32 64 128", "64 128 256"},
-    {{VM_TENSOR_MXF8F6F4, 1, false, false, false, 1}, "128", STEPS_8},
-    {{VM_TENSOR_MXF8F6F4, 2, false, false, false, 1}, "128 256", STEPS_16},
-    {{VM_TENSOR_MXF8F6F4, 2, false, true, false, 1}, "256", STEPS_16},
-    {{VM_TENSOR_MXF4, 1, false, false, false, 2}, "128", STEPS_8},
-    {{VM_TENSOR_MXF4, 2, false, false, false, 2}, "128 256", STEPS_16},
-    {{VM_TENSOR_MXF4NVF4, 1, false, false, false, 2}, "128", STEPS_8},
-    {{VM_TENSOR_MXF4NVF4, 1, false, false, false, 4}, "128", STEPS_8},
-    {{VM_TENSOR_MXF4NVF4, 2, false, false, false, 4}, "128 256", STEPS_16},
+    {{VM_TENSOR_F16, 1, false, false, false, false, 0}, "64 128", STEPS_8},
+    {{VM_TENSOR_F16, 2, false, false, false, false, 0}, "128 256", STEPS_16},
+    {{VM_TENSOR_F16, 1, true, false, false, false, 0}, "32 64 128", "64 128 256"},
+    {{VM_TENSOR_F16, 1, true, true, false, false, 0}, "32 64 128", "64 128"},
+    {{VM_TENSOR_F16, 1, false, true, false, false, 0}, "64 128", STEPS_8},
+    {{VM_TENSOR_F16, 1, false, false, true, true, 0}, "128", STEPS_8},
+    {{VM_TENSOR_F16, 2, false, false, true, true, 0}, "128 256", STEPS_16},
+    {{VM_TENSOR_TF32, 1, false, false, false, false, 0}, "64 128", STEPS_8},
+    {{VM_TENSOR_TF32, 2, false, false, true, false, 0}, "128 256", STEPS_16},
+    {{VM_TENSOR_TF32, 1, true, false, true, false, 0}, "32 64 128", "64 128 256"},
+    {{VM_TENSOR_F8F6F4, 1, false, false, true, false, 0}, "64 128", STEPS_8},
+    {{VM_TENSOR_F8F6F4, 2, false, false, false, false, 0}, "128 256", STEPS_16},
+    {{VM_TENSOR_F8F6F4, 1, true, false, false, false, 0}, "32 64 128", "64 128 256"},
+    {{VM_TENSOR_I8, 1, false, false, false, false, 0}, "64 128", STEPS_I8},
+    {{VM_TENSOR_I8, 2, false, false, false, false, 0}, "128 256", STEPS_32},
+    {{VM_TENSOR_I8, 1, true, false, false, false, 0}, "32 64 128", "64 128 256"},
+    {{VM_TENSOR_MXF8F6F4, 1, false, false, false, false, 1}, "128", STEPS_8},
+    {{VM_TENSOR_MXF8F6F4, 2, false, false, false, false, 1}, "128 256", STEPS_16},
+    {{VM_TENSOR_MXF8F6F4, 2, false, true, false, false, 1}, "256", STEPS_16},
+    {{VM_TENSOR_MXF4, 1, false, false, false, false, 2}, "128", STEPS_8},
+    {{VM_TENSOR_MXF4, 2, false, false, false, false, 2}, "128 256", STEPS_16},
+    {{VM_TENSOR_MXF4NVF4, 1, false, false, false, false, 2}, "128", STEPS_8},
+    {{VM_TENSOR_MXF4NVF4, 1, false, false, false, false, 4}, "128", STEPS_8},
+    {{VM_TENSOR_MXF4NVF4, 2, false, false, false, false, 4}, "128 256", STEPS_16},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -181,7 +183,7 @@ static void fields(void **state) {
 static void worked_example(void **state) {
     vm_tensor_instruction in;
     vm_tensor_violations v;
-    vm_tensor_form form = {VM_TENSOR_F16, 1, false, false, false, 0};
+    vm_tensor_form form = {VM_TENSOR_F16, 1, false, false, false, false, 0};
     vm_tensor_instruction_decode(0x08200490, &form, &in, &v);
     assert_int_equal(v.count, 0);
     assert_true(in.a == NUM_DTYPE_BF16 && in.b == NUM_DTYPE_BF16 && in.d == NUM_DTYPE_F32);
