@@ -4,6 +4,7 @@
 #include "layout/cute.h"
 #include "layout/fragment.h"
 #include "layout/query.h"
+#include "script/script.h"
 #include "view/view.h"
 #include <string.h>
 
@@ -57,6 +58,21 @@ static bool looks_like_cute(const char *text) {
     return strchr("(0123456789_", *text) != NULL || strncmp(text, "Sw", 2) == 0;
 }
 
+/* A call or a method, which the notation itself does not have but for Z(...). */
+static bool looks_like_script(const char *text) {
+    for (const char *at = text; *at; at++) {
+        size_t letters = 0;
+        while (at[letters] &&
+               strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789", at[letters]))
+            letters++;
+        const char *behind = at + letters + strspn(at + letters, " ");
+        if ((letters > 1 && *behind == '(') || (*at == '.' && at[1] && !strchr("0123456789 ", at[1])))
+            return true;
+        at += letters ? letters - 1 : 0;
+    }
+    return false;
+}
+
 /* What is odd about a layout but leaves every answer exact. */
 static void warn(call *c, base_span span, const layout_tile *layout) {
     layout_error error = {NULL};
@@ -88,6 +104,15 @@ static void read_body(void *argument) {
             layout = layout_cute_tile(arena, &cute, own, &error);
             rank = cute.rank;
         }
+    } else if (looks_like_script(c->text)) {
+        layout = script_evaluate_layout(arena, c->session->diagnostics, file);
+        if (layout == NULL) {
+            c->status = TIRC_ERROR;
+            return;
+        }
+        shape = BASE_NEW_ARRAY(arena, int64_t, layout->shard_count);
+        for (; rank < layout->shard_count; rank++)
+            shape[rank] = layout->shard[rank].extent;
     } else {
         layout = layout_parse(arena, c->text, size, &consumed, &error);
         size_t rest = consumed + strspn(c->text + consumed, " \t\r\n");

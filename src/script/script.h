@@ -29,6 +29,9 @@ bool script_format(base_arena *arena, base_diagnostics *diagnostics, uint32_t fi
  * module in tensor form; check base_diagnostics_errors. */
 ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
                            const char *entry, const script_options *options);
+/* The layout that the one expression of the file gives, every word and axis known by its name alone; NULL:
+ * reported. */
+const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *diagnostics, uint32_t file);
 /* Every word of the dialect table, for docs and completion: "alloc_shared", "cuda.cta_sync", ... NULL at the
  * end. */
 const char *script_word(size_t index, const char **signature, const char **summary);

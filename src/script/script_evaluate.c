@@ -475,18 +475,13 @@ static void check_entry(script_evaluator *e, const script_ast *ast) {
     }
 }
 
-ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
-                           const char *entry, const script_options *options) {
-    static const script_options defaults = {NULL, 0, 0, 0};
-    ir_module *module = ir_module_create(arena, diagnostics);
+static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
+                                   const script_options *options) {
     script_evaluator *e = BASE_NEW(arena, script_evaluator);
-    if (!options)
-        options = &defaults;
     e->arena = arena;
     e->diagnostics = diagnostics;
-    e->module = module;
-    e->names = module->names;
-    e->entry = entry;
+    e->module = ir_module_create(arena, diagnostics);
+    e->names = e->module->names;
     e->steps_left = options->step_limit ? options->step_limit : 10000000;
     e->depth_limit = options->depth_limit ? options->depth_limit : 200;
     e->is_python = true;
@@ -499,9 +494,39 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
     e->builtin_scope = script_scope_open(e, false);
     predefine(e, ast);
     e->module_scope = script_scope_open(e, true);
+    return e;
+}
+
+static const script_options defaults = {NULL, 0, 0, 0};
+
+ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
+                           const char *entry, const script_options *options) {
+    if (!options)
+        options = &defaults;
+    script_evaluator *e = evaluator(arena, diagnostics, ast, options);
+    e->entry = entry;
     for (size_t i = 0; i < options->define_count; i++)
         define(e, options, &options->defines[i]);
     script_statements(e, &ast->body);
     check_entry(e, ast);
-    return module;
+    return e->module;
+}
+
+/* ---- a layout alone ---- */
+
+const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *diagnostics, uint32_t file) {
+    script_ast *none = BASE_NEW(arena, script_ast);
+    script_evaluator *e = evaluator(arena, diagnostics, none, &defaults);
+    const layout_tile *layout = NULL;
+    import_star(e, "tvm_tirx", BASE_NO_SPAN);
+    for (int i = 0; i < LAYOUT_AXIS_COUNT; i++)
+        script_bind(e, layout_axis_name((layout_axis)i),
+                    (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = (layout_axis)i}, SCRIPT_BIND_PLAIN,
+                    BASE_NO_SPAN);
+    script_node *node = script_parse_expression(arena, diagnostics, file, &defaults);
+    script_value v = node ? script_expression(e, node) : script_poison();
+    base_span span = node ? node->span : BASE_NO_SPAN;
+    if (script_to_layout(e, v, &layout, span) && !layout)
+        script_error(e, "T0205", span, "a layout is wanted, not %s", script_value_name(arena, v));
+    return layout;
 }

@@ -238,6 +238,7 @@ script_value script_layout_operator(script_evaluator *e, script_operator op, scr
                                     base_span span, bool *handled);
 /* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
+bool script_layout_axis(script_evaluator *e, script_value v, layout_axis *axis, base_span span);
 /* The same for a type whose shape is known: its layout, or strides that the launch gives. */
 bool script_type_layout(script_evaluator *e, script_value v, ir_tensor_type *type, base_span span);
 /* Afterwards, when the shape is known: a swizzle without a tile takes its domain from the tensor. */

@@ -459,12 +459,27 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_LAYOUT:
         family = "Layout";
         break;
+    case SCRIPT_VALUE_ITER:
+        family = "Iter";
+        break;
+    case SCRIPT_VALUE_AXIS:
+        family = "Axis";
+        break;
+    case SCRIPT_VALUE_WORD: /* TileLayout.from_iters, Axis.laneid, ... */
+        family = strcmp(object.as.word->path, "TileLayout") == 0 ? "TileLayout" : NULL;
+        break;
     case SCRIPT_VALUE_POOL:
         family = "SMEMPool";
         break;
     case SCRIPT_VALUE_LAYOUT_SPEC:
-        if (!script_is_symbolic(object))
+        if (!script_is_symbolic(object)) { /* TileLayout() around it goes without saying */
+            const layout_tile *layout;
+            if (!script_to_layout(e, object, &layout, span))
+                return script_poison();
+            object = (script_value){.kind = SCRIPT_VALUE_LAYOUT, .as.layout = layout};
+            family = "Layout";
             break;
+        }
         if (strcmp(name, "apply") == 0) {
             family = "Layout";
             break;

@@ -41,6 +41,20 @@ static bool read_term(script_evaluator *e, script_value v, layout_axis *axis, in
     }
 }
 
+/* An axis alone, or its name. */
+bool script_layout_axis(script_evaluator *e, script_value v, layout_axis *axis, base_span span) {
+    if (v.kind == SCRIPT_VALUE_AXIS) {
+        *axis = v.as.axis;
+        return true;
+    }
+    if (v.kind == SCRIPT_VALUE_STRING)
+        return axis_by_name(e, v.as.string.text, axis, span);
+    if (!script_is_poison(v))
+        script_error(e, "T0205", span, "an axis of a layout is wanted, not %s",
+                     script_value_name(e->arena, v));
+    return false;
+}
+
 static void as_items(script_value *v, const script_value **items, size_t *count) {
     bool many = v->kind == SCRIPT_VALUE_TUPLE || v->kind == SCRIPT_VALUE_LIST;
     *items = many ? v->as.list->items.items : v;

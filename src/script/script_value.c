@@ -66,6 +66,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_AXIS_TERM] = "a stride on an axis",
         [SCRIPT_VALUE_LAYOUT_SPEC] = "a layout part",
         [SCRIPT_VALUE_LAYOUT] = "a layout",
+        [SCRIPT_VALUE_ITER] = "a part of a layout",
         [SCRIPT_VALUE_POOL] = "a pool",
         [SCRIPT_VALUE_LAUNCH] = "a LaunchConfig",
         [SCRIPT_VALUE_ATTRIBUTES] = "kernel attributes",
@@ -169,6 +170,11 @@ static bool value_text(script_value v, bool repr, unsigned depth, base_builder *
     case SCRIPT_VALUE_LAYOUT:
         layout_print(v.as.layout, out);
         return true;
+    case SCRIPT_VALUE_ITER:
+        base_builder_format(out, v.as.iter.axis == LAYOUT_AXIS_M ? "%lld:%lld" : "%lld:%lld@%s",
+                            (long long)v.as.iter.extent, (long long)v.as.iter.stride,
+                            layout_axis_name(v.as.iter.axis));
+        return true;
     case SCRIPT_VALUE_AXIS:
         base_builder_string(out, layout_axis_name(v.as.axis));
         return true;
@@ -223,6 +229,26 @@ static bool dtype_equals_text(script_value dtype, script_value text) {
         size = digits - 1;
     }
     return type.kind == IR_TYPE_PRIM && type.lanes == lanes && num_dtype_find(data, size) == type.dtype;
+}
+
+static bool same_iters(const layout_iter *a, const layout_iter *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (a[i].extent != b[i].extent || a[i].stride != b[i].stride || a[i].axis != b[i].axis)
+            return false;
+    return true;
+}
+
+/* Written alike; equal functions are those with equal canonicalize(). */
+static bool same_layout(const layout_tile *a, const layout_tile *b) {
+    if (a == b)
+        return true;
+    return a->shard_count == b->shard_count && a->replica_count == b->replica_count &&
+           same_iters(a->shard, b->shard, a->shard_count) &&
+           same_iters(a->replica, b->replica, a->replica_count) &&
+           memcmp(a->offset, b->offset, sizeof(a->offset)) == 0 && a->swizzle.present == b->swizzle.present &&
+           (!a->swizzle.present ||
+            (a->swizzle.outer == b->swizzle.outer && a->swizzle.per_element == b->swizzle.per_element &&
+             a->swizzle.length == b->swizzle.length && a->swizzle.atom == b->swizzle.atom));
 }
 
 static bool equal(script_value a, script_value b, unsigned depth, unsigned *budget);
@@ -281,7 +307,9 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
     case SCRIPT_VALUE_TENSOR:
         return a.as.tensor == b.as.tensor;
     case SCRIPT_VALUE_LAYOUT:
-        return a.as.layout == b.as.layout;
+        return same_layout(a.as.layout, b.as.layout);
+    case SCRIPT_VALUE_ITER:
+        return same_iters(&a.as.iter, &b.as.iter, 1);
     case SCRIPT_VALUE_POOL:
         return a.as.pool == b.as.pool;
     case SCRIPT_VALUE_FUNCTION:

@@ -42,6 +42,7 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_AXIS_TERM,   /* 4 @ laneid */
     SCRIPT_VALUE_LAYOUT_SPEC, /* S[..] + R[..] + offset */
     SCRIPT_VALUE_LAYOUT,
+    SCRIPT_VALUE_ITER,       /* one part of a layout: extent, stride, axis */
     SCRIPT_VALUE_POOL,       /* SMEMPool() */
     SCRIPT_VALUE_LAUNCH,     /* LaunchConfig(...) */
     SCRIPT_VALUE_ATTRIBUTES, /* KernelAttributes(...) */
@@ -145,6 +146,7 @@ struct script_value {
         } term;
         script_layout_spec *spec;
         const layout_tile *layout;
+        layout_iter iter;
         script_pool *pool;
         script_launch *launch;
         script_attributes *attributes;

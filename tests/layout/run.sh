@@ -79,6 +79,14 @@ check 0 '((2,4),8):((1,16),2)' layout 'S[(4,2,8):(16,1,2)]' --shape 8,8 --cute
 check 0 'Sw<3,3,3> o 0 o (8,64):(64,1)' layout 'Z(3,3,3)*S[(8,64):(64,1)]' --cute
 check 0 '{"m": 72}' layout '((4,2),(2,4)):((8,4),(1,16))' --at 3,6 --json --shape 8,8
 check 0 'S[64:1]' layout 'S[(8,8):(8,1)]' --canonical
+# expressions of the script language
+check 0 'Z(3,3,3)*S[1024:1]' layout 'mma_shared_layout("float16", "auto", (16, 64))' --canonical
+check 0 'S[(2,8,2,8):(128,8,64,1)]' layout 'S[8,8].tile_to([16, 16], [8, 8])' --canonical
+check 0 'the layouts agree on every element' layout 'TileLayout(S[(2, 32) : (1 @ wid_in_wg, 1 @ laneid)]).canonicalize()' --compare 'S[64:1@tid_in_wg]'
+check 0 '{"m": 72}' layout 'T.ComposeLayout(3, 3, 3, S[(8, 64)]).slice((8, 64), [(1, 8), (0, 64)])' --shape 7,64 --at 0,0 --json
+part 1 "Layout.pack gives no layout: to pack 3 elements into one, the last iter must be a multiple of 3" layout 'TileLayout(S[8]).pack(3)'
+part 1 "not a tuple [T0205]" layout 'TileLayout(S[8]).group([8])'
+part 1 "name 'foo' is not defined [T0201]" layout 'foo.bar()'
 check 0 '{"m": 3, "laneid": 6}' fragment tcgen05.ld.16x128b.x4 --at 9,6 --json
 check 0 '{"name": "tcgen05.ld.16x128b.x4", "lanes": 16, "bits_per_lane": 512, "cells": 256, "registers_per_thread": 8, "shape": [16, 16], "layout": "S[(2,8,4,4):(1,4@laneid,2,1@laneid)]", "words": ["One warp reads 16 lanes x 512 bits = 256 cells of tensor memory; 8 registers of 32 bits per thread (8 x 32 = 256).", "The warp'"'"'s window starts at TMEM lane 32 x (warp in warpgroup), or 16 further; rows and columns count from the address."]}' \
     fragment tcgen05.ld.16x128b.x4 --json
