@@ -270,15 +270,15 @@ void vm_tensor_matrix_decode(uint64_t descriptor, vm_tensor_matrix *r, vm_tensor
     expect_zero(out, descriptor, 30, 31, "reserved");
     if (field_of(descriptor, 46, 48) != 1)
         violate(out, "version", 46, 48, field_of(descriptor, 46, 48), "1");
-    /* What another base offset does is not documented beyond its name. */
-    if (r->base_offset != 0)
-        violate(out, "base offset", 49, 51, r->base_offset, "0 (other values are unspecified here)");
     expect_zero(out, descriptor, 52, 52, "absolute leading dimension, which sm_100a does not have");
     expect_zero(out, descriptor, 53, 60, "reserved");
     uint32_t code = field_of(descriptor, 61, 63);
     r->swizzle = codes[code].swizzle;
     if (!codes[code].known)
         violate(out, "swizzle", 61, 63, code, "0 none, 1 128B with 32B atoms, 2 128B, 4 64B, 6 32B");
+    else if (r->base_offset != 0 && code % 2 + (code == 0) != 0) /* table 41 has 128B, 64B and 32B */
+        violate(out, "base offset", 49, 51, r->base_offset,
+                code == 0 ? "0 without a swizzle" : "0: with 32B atoms no other is documented");
 }
 
 /* Bytes of a row of the swizzle atom, rows that one period of the pattern covers. */
@@ -302,9 +302,10 @@ void vm_tensor_matrix_check(const vm_tensor_matrix *matrix, num_dtype type, unsi
     if (mn_major && !mn_major_type(type))
         violate(out, "start address", 0, 13, matrix->start >> 4,
                 "a K-major matrix for elements of 4 or 6 bits");
-    /* The row phase of the swizzle comes from the address, so row 0 has to be where a pattern starts. */
-    uint32_t phase =
-        matrix->start & (pattern_bytes(matrix->swizzle) - 1) & ~(atom_bytes(matrix->swizzle) - 1);
+    /* The row phase of the swizzle comes from the address, counted from where the base offset says that a
+     * pattern starts: row 0 has to be there. */
+    uint32_t phase = (matrix->start - 128 * matrix->base_offset) & (pattern_bytes(matrix->swizzle) - 1) &
+                     ~(atom_bytes(matrix->swizzle) - 1);
     if (phase != 0 && matrix->base_offset == 0) {
         static const char *const starts[] = {
             "", "a row 0 on a multiple of 256 bytes with 32B swizzle",
@@ -312,6 +313,9 @@ void vm_tensor_matrix_check(const vm_tensor_matrix *matrix, num_dtype type, unsi
             "a row 0 on a multiple of 1024 bytes with 128B swizzle",
             "a row 0 on a multiple of 512 bytes with 128B swizzle in 32B atoms"};
         violate(out, "start address >> 4", 0, 13, matrix->start >> 4, starts[matrix->swizzle]);
+    } else if (phase != 0) {
+        violate(out, "base offset", 49, 51, matrix->base_offset,
+                "(address >> 7) & 7 of row 0, where the swizzle pattern starts");
     }
 }
 
@@ -349,5 +353,6 @@ uint32_t vm_tensor_matrix_address(const vm_tensor_matrix *matrix, unsigned bits,
                  (plain ? row / across * matrix->stride + k / group * matrix->leading
                         : row / across * matrix->leading + k / group * matrix->stride);
     }
-    return vm_tensor_swizzled(matrix->swizzle, matrix->start + offset);
+    uint32_t address = matrix->start + offset, in_pattern = address - 128 * matrix->base_offset;
+    return address ^ in_pattern ^ vm_tensor_swizzled(matrix->swizzle, in_pattern);
 }

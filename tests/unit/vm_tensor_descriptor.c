@@ -214,6 +214,14 @@ static void matrix_fields(void **state) {
         if ((v.count == 0) != good || (!good && !names_bits(&v, bit, bit)))
             fail_msg("bit %u: %u violations", bit, v.count);
     }
+    for (uint64_t code = 0; code < 8;
+         code++) /* table 41: swizzles of 128, 64 and 32 bytes have a base offset */
+        for (uint64_t offset = 1; offset < 8; offset++) {
+            vm_tensor_matrix_decode(base | code << 61 | offset << 49, &m, &v);
+            bool has = code == 2 || code == 4 || code == 6;
+            assert_true(m.base_offset == offset && (v.count == 0) == has);
+            assert_true(has || code % 2 == 1 || names_bits(&v, 49, 51));
+        }
     static const int modes[8] = {0, 4, 3, -1, 2, -1, 1, -1};
     for (uint64_t code = 0; code < 8; code++) {
         vm_tensor_matrix_decode(base | code << 61, &m, &v);
@@ -246,6 +254,38 @@ static void matrix_rules(void **state) {
                                           widths[] = {1, 32, 64, 128, 128};
                     bool placed = start % periods[swizzle] < widths[swizzle];
                     assert_int_equal(v.count == 0, order && placed);
+                }
+}
+
+/* A tile that is moved with its pattern by lines of 128 bytes is the same tile, when the base offset says how
+ * far. */
+static void base_offsets(void **state) {
+    (void)state;
+    static const uint32_t periods[] = {1, 256, 512, 1024};
+    for (int swizzle = 1; swizzle < 4; swizzle++)
+        for (unsigned bits = 4; bits <= 32; bits *= 2)
+            for (int mn = 0; mn < (bits == 8 || bits == 16 ? 2 : 1); mn++)
+                for (uint32_t lines = 0; lines < 16; lines++) {
+                    vm_tensor_matrix at = {.start = 4096,
+                                           .leading = 4096,
+                                           .stride = periods[swizzle],
+                                           .swizzle = (vm_tensor_swizzle)swizzle},
+                                     moved = at;
+                    moved.start += 128 * lines;
+                    moved.base_offset = lines % 8;
+                    for (uint32_t r = 0; r < 64; r++)
+                        for (uint32_t k = 0; k < 256 / bits; k++)
+                            assert_int_equal(vm_tensor_matrix_address(&moved, bits, mn, r, k),
+                                             vm_tensor_matrix_address(&at, bits, mn, r, k) + 128 * lines);
+                    for (moved.base_offset = 0; moved.base_offset < 8; moved.base_offset++) {
+                        vm_tensor_violations v = {0};
+                        vm_tensor_matrix_check(&moved, bits == 4 ? NUM_DTYPE_F4E2M1FN : NUM_DTYPE_U8, bits,
+                                               false, &v);
+                        bool good = (lines - moved.base_offset) * 128 % periods[swizzle] == 0;
+                        assert_int_equal(v.count == 0, good);
+                        assert_true(good ||
+                                    names_bits(&v, moved.base_offset ? 49 : 0, moved.base_offset ? 51 : 13));
+                    }
                 }
 }
 
@@ -316,7 +356,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),        cmocka_unit_test(transposed_bytes), cmocka_unit_test(fields),
         UNIT_WITH_ARENA(worked_example), cmocka_unit_test(matrix_fields),    cmocka_unit_test(matrix_rules),
-        UNIT_WITH_ARENA(canonical),
+        cmocka_unit_test(base_offsets),  UNIT_WITH_ARENA(canonical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,14 @@ static const fault faults[] = {
     {MMA, NULL, NULL, GOOD, GOOD | UINT64_C(7) << 61, IDESC, 0, 0, 0, 0, "tensor-matrix", VM_COMPLETE},
     /* a swizzled tile that does not start with its pattern */
     {MMA, NULL, NULL, GOOD, (GOOD + 8) | UINT64_C(2) << 61, IDESC, 0, 0, 0, 0, "tensor-matrix", VM_COMPLETE},
+    /* the base offset says where: right, wrong, without a swizzle, with 32B atoms */
+    {MMA, NULL, NULL, GOOD, (GOOD + 8) | UINT64_C(1) << 49 | UINT64_C(2) << 61, IDESC, 0, 0, 0, 0, "",
+     VM_COMPLETE},
+    {MMA, NULL, NULL, GOOD, (GOOD + 8) | UINT64_C(2) << 49 | UINT64_C(2) << 61, IDESC, 0, 0, 0, 0,
+     "tensor-matrix", VM_COMPLETE},
+    {MMA, NULL, NULL, GOOD, (GOOD + 8) | UINT64_C(1) << 49, IDESC, 0, 0, 0, 0, "tensor-matrix", VM_COMPLETE},
+    {MMA, NULL, NULL, GOOD, (GOOD + 8) | UINT64_C(1) << 49 | UINT64_C(1) << 61, IDESC, 0, 0, 0, 0,
+     "tensor-matrix", VM_COMPLETE},
     {MMA, NULL, NULL, GOOD, GOOD | UINT64_C(1024) << 32, IDESC, 0, 0, 0, 0, "tensor-tile", VM_COMPLETE},
     {MMA, NULL, NULL, GOOD, GOOD, IDESC, 5u << 16, 0, 0, 0, "tensor-lane", VM_COMPLETE},
     {MMA, NULL, NULL, GOOD, GOOD, IDESC, 600, 0, 0, 0, "tmem-range", VM_COMPLETE},

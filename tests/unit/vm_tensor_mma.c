@@ -83,10 +83,17 @@ static vm_tensor_matrix random_matrix(const setup *s, num_dtype type, bool mn, u
     (void)rows, (void)es;
     return m;
 }
+/* The pattern starts some lines of 128 bytes later. */
+static void move_pattern(vm_tensor_matrix *m) {
+    if (m->swizzle == VM_TENSOR_SWIZZLE_NONE || m->swizzle == VM_TENSOR_SWIZZLE_128B_32B || pick(3))
+        return;
+    m->base_offset = pick(8);
+    m->start += 128 * m->base_offset;
+}
 static uint64_t encode_matrix(const vm_tensor_matrix *m) {
     static const uint64_t codes[] = {0, 6, 4, 2, 1};
-    return m->start >> 4 | (uint64_t)(m->leading >> 4) << 16 | (uint64_t)(m->stride >> 4) << 32 |
-           UINT64_C(1) << 46 | codes[m->swizzle] << 61;
+    return m->start >> 4 | (uint64_t)m->base_offset << 49 | (uint64_t)(m->leading >> 4) << 16 |
+           (uint64_t)(m->stride >> 4) << 32 | UINT64_C(1) << 46 | codes[m->swizzle] << 61;
 }
 
 static uint32_t random_code(num_dtype type) {
@@ -388,6 +395,8 @@ static setup random_setup(vm_tensor_kind kind) {
     s.scale_d = kind <= VM_TENSOR_TF32 && !s.ws && pick(3) == 0 ? pick(16) : 0;
     s.a_matrix = random_matrix(&s, s.a, s.transpose_a, s.m / s.group, 0);
     s.b_matrix = random_matrix(&s, s.b, s.transpose_b, s.n / s.group, B_OFFSET);
+    move_pattern(&s.a_matrix);
+    move_pattern(&s.b_matrix);
     s.d_column = pick(4) * 16;
     s.a_column = 320 + pick(16);
     s.sfa_column = 352;
