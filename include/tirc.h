@@ -198,6 +198,11 @@ typedef struct tirc_launch {
     bool tmem_lanes_release;    /* lane 0 in an address of tensor memory means the warp's own lanes */
     bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
     tirc_numerics numerics;
+    /* On a GPU, beside what the kernel asks for: a launch whose CTAs are all resident, one that may start
+     * before the one before it has ended, its priority, and the part of an SM's memory that is to be shared
+     * (percent). */
+    bool cooperative, programmatic, has_priority, has_carveout;
+    int32_t priority, carveout;
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */
@@ -313,8 +318,8 @@ typedef struct tirc_gpu_launch {
     uint64_t dynamic_shared_bytes;
     void *const *parameters; /* one pointer per kernel parameter, in the order of the signature */
     void *stream;            /* CUstream; NULL: the default one */
-    bool cooperative, programmatic, non_portable_cluster, has_priority;
-    int32_t priority, carveout; /* carveout: percent of preferred shared memory, 0: the driver's choice */
+    bool cooperative, programmatic, non_portable_cluster, has_priority, has_carveout;
+    int32_t priority, carveout; /* carveout: shared memory that an SM is to have, in percent */
 } tirc_gpu_launch;
 /* Starts the kernel and returns. The opt-in for much shared memory is made when needed and never taken back.
  */

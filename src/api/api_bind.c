@@ -591,6 +591,42 @@ static bool planned_dimension(api_run *run, const ir_expr *const *from, const ch
     return true;
 }
 
+/* What the kernel needs, or more where its launch asks for more; the launch may compute it from parameters.
+ */
+static bool planned_bytes(api_run *run, const ir_launch *planned) {
+    uint64_t *bytes = &run->machine.dynamic_shared_bytes,
+             needed = run->plan ? run->plan->dynamic_smem_bytes : 0;
+    int64_t asked;
+    if (planned && planned->dynamic_smem_bytes) {
+        if (!evaluate(run, planned->dynamic_smem_bytes, &asked)) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0812", planned->span,
+                        "dynamic_smem_bytes depends on a value that is not known at launch");
+            return false;
+        }
+        if (asked < 0 || (uint64_t)asked < needed) {
+            base_diagnostic *diagnostic =
+                base_report(diagnostics_of(run), BASE_ERROR, "T0417", planned->span,
+                            "dynamic_smem_bytes is %" PRId64
+                            " in this launch, but the kernel's shared.dyn tensor needs %" PRIu64,
+                            asked, needed);
+            base_help(diagnostics_of(run), diagnostic,
+                      "leave dynamic_smem_bytes out, or ask for at least what is needed");
+            return false;
+        }
+        needed = (uint64_t)asked;
+    }
+    if (*bytes && *bytes < needed) {
+        base_report(diagnostics_of(run), BASE_ERROR, "T0417", BASE_NO_SPAN,
+                    "%" PRIu64
+                    " bytes of dynamic shared memory are given for this launch, but `%s` needs %" PRIu64,
+                    *bytes, kernel_of(run)->name, needed);
+        return false;
+    }
+    if (*bytes < needed)
+        *bytes = needed;
+    return true;
+}
+
 static void caller_dimension(const uint32_t *from, uint32_t *to) {
     for (int d = 0; d < 3; ++d)
         to[d] = from[d] ? from[d] : 1;
@@ -621,7 +657,5 @@ bool api_bind_launch(api_run *run) {
              !planned_dimension(run, planned->cluster, "cluster", machine->cluster))
         return false;
     machine->dynamic_shared_bytes = run->launch->dynamic_shared_bytes;
-    if (run->plan && machine->dynamic_shared_bytes < run->plan->dynamic_smem_bytes)
-        machine->dynamic_shared_bytes = run->plan->dynamic_smem_bytes;
-    return true;
+    return planned_bytes(run, planned);
 }

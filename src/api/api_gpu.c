@@ -19,16 +19,22 @@ struct tirc_gpu_kernel {
 
 /* A problem of the gpu module as a diagnostic. What the machine lacks is incomplete, what the caller did an
  * error. */
-static tirc_status report(tirc_session *session, const gpu_problem *problem) {
+static tirc_status report_with(tirc_session *session, const gpu_problem *problem, const lower_plan *plan) {
     static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913"};
     base_diagnostic *diagnostic =
         base_report(session->diagnostics, BASE_ERROR, problem->code, BASE_NO_SPAN, "%s", problem->text);
     if (problem->help[0])
         base_help(session->diagnostics, diagnostic, "%s", problem->help);
+    if (plan && !strcmp(problem->code, "T0916"))
+        lower_plan_note_largest(session->diagnostics, diagnostic, plan);
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; ++i)
         if (!strcmp(problem->code, lacking[i]))
             return TIRC_INCOMPLETE;
     return TIRC_ERROR;
+}
+
+static tirc_status report(tirc_session *session, const gpu_problem *problem) {
+    return report_with(session, problem, NULL);
 }
 
 /* ---- code for a device ---- */
@@ -135,8 +141,38 @@ static bool time_launches(gpu_run *g, gpu_code *code, const gpu_launch *launch, 
     return true;
 }
 
-static gpu_launch launch_of(const vm_launch *machine, void *const *values) {
-    gpu_launch launch = {.dynamic_shared_bytes = machine->dynamic_shared_bytes, .parameters = values};
+/* What the kernel asks for, and what the caller says instead. */
+static gpu_launch launch_of(const api_run *run, void *const *values) {
+    const vm_launch *machine = &run->machine;
+    const tirc_launch *asked = run->launch;
+    const ir_launch *planned =
+        run->plan && run->plan->function->launch.present ? &run->plan->function->launch : NULL;
+    gpu_launch launch = {.dynamic_shared_bytes = machine->dynamic_shared_bytes,
+                         .parameters = values,
+                         .cooperative = asked->cooperative,
+                         .programmatic = asked->programmatic,
+                         .has_priority = asked->has_priority,
+                         .priority = asked->priority,
+                         .has_carveout = asked->has_carveout,
+                         .carveout = asked->carveout};
+    if (planned) {
+        launch.cooperative |= planned->cooperative;
+        launch.programmatic |= planned->programmatic;
+        if (!launch.has_priority) {
+            launch.has_priority = planned->has_priority;
+            launch.priority = planned->priority;
+        }
+        if (!launch.has_carveout) {
+            launch.has_carveout = planned->has_carveout;
+            launch.carveout = planned->carveout;
+        }
+        launch.cluster_policy = (int32_t)planned->cluster_policy;
+    }
+    uint64_t ctas = (uint64_t)machine->cluster[0] * machine->cluster[1] * machine->cluster[2];
+    launch.non_portable_cluster =
+        planned && planned->cluster_size == IR_CLUSTER_SIZE_ANY
+            ? true
+            : ctas > 8 && !(planned && planned->cluster_size == IR_CLUSTER_SIZE_PORTABLE);
     for (int i = 0; i < 3; ++i) {
         launch.grid[i] = machine->grid[i];
         launch.block[i] = machine->block[i];
@@ -151,7 +187,7 @@ static bool run_on(gpu_run *g, const base_builder *ptx, tirc_statistics *numbers
         return false;
     if (!place_values(g))
         return false;
-    gpu_launch launch = launch_of(&g->run->machine, g->values);
+    gpu_launch launch = launch_of(g->run, g->values);
     if (!gpu_start(code, &launch, &g->problem) || !gpu_wait(g->device, NULL, &g->problem) || !copy_out(g))
         return false;
     const gpu_code_facts *facts = gpu_code_describe(code);
@@ -201,7 +237,7 @@ void api_gpu_run(api_run *run) {
                 base_arena_string(arena, gpu_describe(g.device)->name, strlen(gpu_describe(g.device)->name));
             run->status = TIRC_OK;
         } else {
-            run->status = report(run->module->session, &g.problem);
+            run->status = report_with(run->module->session, &g.problem, run->plan);
         }
     }
     for (size_t i = 0; i < run->machine.buffer_count; ++i)
@@ -356,6 +392,7 @@ static gpu_launch copied(const tirc_gpu_launch *launch) {
                        .non_portable_cluster = launch->non_portable_cluster,
                        .has_priority = launch->has_priority,
                        .priority = launch->priority,
+                       .has_carveout = launch->has_carveout,
                        .carveout = launch->carveout};
     for (int i = 0; i < 3; ++i) {
         with.grid[i] = launch->grid[i];
@@ -422,9 +459,11 @@ static void call_body(void *argument) {
         call->status = report(session, &g.problem);
         return;
     }
-    gpu_launch with = launch_of(&run.machine, g.values);
+    gpu_launch with = launch_of(&run, g.values);
     with.stream = call->stream;
-    call->status = gpu_start(call->kernel->code, &with, &g.problem) ? TIRC_OK : report(session, &g.problem);
+    call->status = gpu_start(call->kernel->code, &with, &g.problem)
+                       ? TIRC_OK
+                       : report_with(session, &g.problem, run.plan);
 }
 
 tirc_status tirc_gpu_call(tirc_gpu_kernel *kernel, const tirc_argument *arguments, size_t count,

@@ -133,13 +133,24 @@ static void attribute_words(const ir_launch *launch, base_builder *out) {
         base_builder_format(out, "  at most %" PRId64 " registers per thread\n", launch->max_registers);
     if (launch->cooperative)
         base_builder_string(out, "  cooperative launch: all CTAs are resident at once\n");
+    if (launch->programmatic)
+        base_builder_string(out, "  programmatic launch: may start before the one before it has ended\n");
+    if (launch->has_priority)
+        base_builder_format(out, "  priority %" PRId32 "\n", launch->priority);
+    if (launch->has_carveout)
+        base_builder_format(out, "  preferred carve-out: %" PRId32 " percent of the SM's memory is shared\n",
+                            launch->carveout);
+    if (launch->cluster_policy)
+        base_builder_format(out, "  cluster scheduling policy %s\n",
+                            ir_cluster_policy_name(launch->cluster_policy));
+    if (launch->cluster_size)
+        base_builder_format(out, "  cluster size %s\n", ir_cluster_size_name(launch->cluster_size));
 }
 
 void api_plan_text(const tirc_session *session, const lower_plan *plan, const char *target,
                    base_builder *out) {
     const ir_launch *launch = &plan->function->launch;
     const lower_device *device = lower_device_find(target ? target : "sm_90a");
-    int64_t ctas;
     base_builder_format(out, "kernel %s\n", plan->kernel_name);
     if (launch->present) {
         base_builder_string(out, "  grid   ");
@@ -150,7 +161,7 @@ void api_plan_text(const tirc_session *session, const lower_plan *plan, const ch
         if (launch->cluster[0]) {
             base_builder_string(out, "  cluster ");
             dimension_words(launch->cluster, out);
-            if (device && lower_plan_cluster(plan, &ctas) && ctas > device->cluster_portable)
+            if (device && lower_plan_non_portable(plan, device))
                 base_builder_string(out, "  a non-portable size: the launch allows it");
             base_builder_char(out, '\n');
         }
@@ -299,10 +310,9 @@ static void json_limits(const lower_plan *plan, const lower_device *device, base
         device->name, device->shared_per_cta, LOWER_STATIC_SHARED_LIMIT, device->shared_per_sm,
         device->reserved_per_cta, device->threads_per_sm, device->ctas_per_sm, device->cluster_portable,
         device->cluster_limit);
-    int64_t ctas;
-    if (plan->function->launch.cluster[0] && lower_plan_cluster(plan, &ctas))
+    if (plan->function->launch.cluster[0])
         base_builder_format(out, ",\"non_portable_cluster\":%s",
-                            ctas > device->cluster_portable ? "true" : "false");
+                            lower_plan_non_portable(plan, device) ? "true" : "false");
 }
 
 void api_plan_json(const tirc_session *session, const lower_plan *plan, const char *target,
@@ -322,7 +332,17 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
             base_builder_format(out, ",\"max_blocks_per_cluster\":%" PRId64, launch->max_blocks_per_cluster);
         if (launch->max_registers)
             base_builder_format(out, ",\"max_registers\":%" PRId64, launch->max_registers);
-        base_builder_format(out, ",\"cooperative\":%s", launch->cooperative ? "true" : "false");
+        base_builder_format(out, ",\"cooperative\":%s,\"programmatic\":%s",
+                            launch->cooperative ? "true" : "false", launch->programmatic ? "true" : "false");
+        if (launch->has_priority)
+            base_builder_format(out, ",\"priority\":%" PRId32, launch->priority);
+        if (launch->has_carveout)
+            base_builder_format(out, ",\"carveout\":%" PRId32, launch->carveout);
+        if (launch->cluster_policy)
+            base_builder_format(out, ",\"cluster_policy\":\"%s\"",
+                                ir_cluster_policy_name(launch->cluster_policy));
+        if (launch->cluster_size)
+            base_builder_format(out, ",\"cluster_size\":\"%s\"", ir_cluster_size_name(launch->cluster_size));
     }
     json_parameters(arena, plan->function, out);
     base_builder_format(

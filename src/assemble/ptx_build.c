@@ -173,6 +173,8 @@ static void launch_bounds(ptx_builder *b) {
         b->function->max_threads[i] = (uint32_t)block[i];
     for (int i = 0; clustered && i < 3; i++)
         b->function->cluster[i] = (uint32_t)cluster[i];
+    if (launch->max_blocks_per_cluster > 0 && launch->max_blocks_per_cluster <= 16 && !clustered)
+        b->function->max_cluster_rank = (uint32_t)launch->max_blocks_per_cluster;
     if (launch->min_blocks_per_sm > 0 && launch->min_blocks_per_sm <= 32)
         b->function->min_blocks = (uint32_t)launch->min_blocks_per_sm;
     if (launch->max_registers > 0 && launch->max_registers <= 255)

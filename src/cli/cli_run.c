@@ -31,6 +31,10 @@ static const cli_option options[] = {
      false},
     {"--warmup", "N", "launches before the timed ones; 3 when not given", false},
     {"--cluster", "X[,Y[,Z]]", "CTAs of a cluster, likewise", false},
+    {"--cooperative", NULL, "with --on cuda: all CTAs are on the GPU at once", false},
+    {"--programmatic", NULL, "with --on cuda: may start before the launch before it has ended", false},
+    {"--priority", "N", "with --on cuda: which launches go first; lower numbers do", false},
+    {"--carve-out", "PERCENT", "with --on cuda: how much of an SM's memory is to be shared memory", false},
     {"--schedule", "early|late[:KIND]|SEED|all",
      "when asynchronous work happens, and the order of warps; early when not given. all: every one, compared",
      false},
@@ -198,6 +202,31 @@ static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
     return true;
 }
 
+static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch) {
+    const char *priority = cli_value(arguments, "--priority");
+    uint64_t carveout = 0;
+    char *end;
+    launch->cooperative = cli_flag(arguments, "--cooperative");
+    launch->programmatic = cli_flag(arguments, "--programmatic");
+    launch->has_carveout = cli_value(arguments, "--carve-out") != NULL;
+    if (!cli_number(arguments, "--carve-out", 0, 100, &carveout))
+        return false;
+    launch->carveout = (int32_t)carveout;
+    if (priority) {
+        long value = strtol(priority, &end, 10);
+        if (end == priority || *end || value < -1000 || value > 1000) {
+            cli_usage("run", "`--priority %s`: a whole number from -1000 to 1000 is wanted", priority);
+            return false;
+        }
+        launch->has_priority = true;
+        launch->priority = (int32_t)value;
+    }
+    if (launch->on_gpu || !(launch->cooperative || launch->programmatic || priority || launch->has_carveout))
+        return true;
+    cli_usage("run", "--cooperative, --programmatic, --priority and --carve-out go with --on cuda");
+    return false;
+}
+
 static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
     const char *contract = cli_value(arguments, "--fp-contract");
     const char *on = cli_value(arguments, "--on");
@@ -220,6 +249,8 @@ static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
         cli_usage("run", "--repeat, --warmup and --device go with --on cuda");
         return false;
     }
+    if (!read_gpu_launch(arguments, launch))
+        return false;
     launch->threads = (uint32_t)threads;
     launch->skip = cli_value(arguments, "--skip");
     launch->level = cli_value(arguments, "--level");

@@ -148,21 +148,61 @@ static void raise_limit(cuda_writer *w, const lower_plan *plan) {
                         plan->kernel_name);
 }
 
+/* Attributes of the kernel that every launch wants the same: set once on each device. */
+static void set_once(cuda_writer *w, const lower_plan *plan, bool wide) {
+    const ir_launch *launch = &plan->function->launch;
+    if (!wide && !launch->has_carveout)
+        return;
+    base_builder_string(w->out, "  {\n"
+                                "    static std::mutex setting;\n"
+                                "    static bool set[64];  // by device\n"
+                                "    int device = 0;\n"
+                                "    cudaError_t error = cudaGetDevice(&device);\n"
+                                "    std::lock_guard<std::mutex> guard(setting);\n"
+                                "    if (error == cudaSuccess && (device >= 64 || !set[device])) {\n");
+    if (wide)
+        base_builder_format(w->out,
+                            "      error = cudaFuncSetAttribute(%s, "
+                            "cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n",
+                            plan->kernel_name);
+    if (launch->has_carveout)
+        base_builder_format(w->out,
+                            "      %serror = cudaFuncSetAttribute(%s, "
+                            "cudaFuncAttributePreferredSharedMemoryCarveout, %ld);\n",
+                            wide ? "if (error == cudaSuccess) " : "", plan->kernel_name,
+                            (long)launch->carveout);
+    base_builder_string(w->out, "      if (error == cudaSuccess && device < 64) set[device] = true;\n"
+                                "    }\n"
+                                "    if (error != cudaSuccess) return error;\n"
+                                "  }\n");
+}
+
+static void attribute(cuda_writer *w, unsigned *count, const char *id, const char *member,
+                      const char *value) {
+    base_builder_format(w->out,
+                        "  attributes[%u].id = cudaLaunchAttribute%s;\n  attributes[%u].val.%s = %s;\n",
+                        *count, id, *count, member, value);
+    ++*count;
+}
+
 /* A cluster of constants stands on the kernel itself (__cluster_dims__). */
 static void attributes(cuda_writer *w, const lower_plan *plan) {
+    static const char *const policies[] = {"", "Default", "Spread", "LoadBalancing"};
     const ir_launch *launch = &plan->function->launch;
     int64_t ctas = 1;
     unsigned count = 0;
     bool constant = lower_plan_cluster(plan, &ctas), varies = launch->cluster[0] && !constant;
-    if (varies || launch->cooperative)
-        base_builder_string(w->out,
-                            "  cudaLaunchAttribute attributes[2] = {};\n  config.attrs = attributes;\n");
-    if (varies || ctas > 8)
-        base_builder_format(w->out,
-                            "  cudaError_t wide = cudaFuncSetAttribute(%s, "
-                            "cudaFuncAttributeNonPortableClusterSizeAllowed, 1);\n"
-                            "  if (wide != cudaSuccess) return wide;\n",
-                            plan->kernel_name);
+    unsigned wanted = (unsigned)varies + launch->cooperative + launch->programmatic + launch->has_priority +
+                      (launch->cluster_policy != IR_CLUSTER_POLICY_NONE);
+    set_once(w, plan,
+             lower_plan_non_portable(plan, NULL) ||
+                 (varies && launch->cluster_size != IR_CLUSTER_SIZE_PORTABLE));
+    if (!wanted)
+        return;
+    base_builder_format(w->out,
+                        "  cudaLaunchAttribute attributes[%u] = {};\n  config.attrs = attributes;\n"
+                        "  config.numAttrs = %u;\n",
+                        wanted, wanted);
     if (varies) {
         base_builder_format(w->out, "  attributes[%u].id = cudaLaunchAttributeClusterDimension;\n", count);
         for (int i = 0; i < 3; i++) {
@@ -172,15 +212,18 @@ static void attributes(cuda_writer *w, const lower_plan *plan) {
         }
         count++;
     }
-    if (launch->cooperative) {
-        base_builder_format(w->out,
-                            "  attributes[%u].id = cudaLaunchAttributeCooperative;\n"
-                            "  attributes[%u].val.cooperative = 1;\n",
-                            count, count);
-        count++;
-    }
-    if (count)
-        base_builder_format(w->out, "  config.numAttrs = %u;\n", count);
+    if (launch->cooperative)
+        attribute(w, &count, "Cooperative", "cooperative", "1");
+    if (launch->programmatic)
+        attribute(w, &count, "ProgrammaticStreamSerialization", "programmaticStreamSerializationAllowed",
+                  "1");
+    if (launch->has_priority)
+        attribute(w, &count, "Priority", "priority",
+                  base_arena_format(w->arena, "%ld", (long)launch->priority));
+    if (launch->cluster_policy)
+        attribute(
+            w, &count, "ClusterSchedulingPolicyPreference", "clusterSchedulingPolicyPreference",
+            base_arena_format(w->arena, "cudaClusterSchedulingPolicy%s", policies[launch->cluster_policy]));
 }
 
 void cuda_host(cuda_writer *w, const lower_plan *plan) {
@@ -192,8 +235,9 @@ void cuda_host(cuda_writer *w, const lower_plan *plan) {
     w->span = launch->span;
     w->names = base_map_create(w->arena);
     cuda_scope_open(w);
-    static const char *const own[] = {"config", "attributes", "stream", "dynamic", "asked",
-                                      "limit",  "raising",    "wide",   "guard",   "error"};
+    static const char *const own[] = {"config",  "attributes", "stream", "dynamic", "asked",
+                                      "limit",   "raising",    "wide",   "guard",   "error",
+                                      "setting", "set",        "device", "limits"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         cuda_name_take(w, own[i]);
     base_builder_format(w->out, "\nextern \"C\" cudaError_t %s_launch(", plan->kernel_name);

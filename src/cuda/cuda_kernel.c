@@ -34,7 +34,8 @@ static void attributes(cuda_writer *w, const ir_launch *launch) {
         base_builder_format(out, " __launch_bounds__(%lld", (long long)threads);
         if (launch->min_blocks_per_sm)
             base_builder_format(out, ", %lld", (long long)launch->min_blocks_per_sm);
-        if (launch->min_blocks_per_sm && launch->max_blocks_per_cluster)
+        /* ptxas takes a fixed cluster or the most of one, not both; that the fixed one fits is checked. */
+        if (launch->min_blocks_per_sm && launch->max_blocks_per_cluster && !clustered)
             base_builder_format(out, ", %lld", (long long)launch->max_blocks_per_cluster);
         base_builder_char(out, ')');
     }

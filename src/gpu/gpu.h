@@ -57,9 +57,10 @@ typedef struct gpu_launch {
     void *stream;                   /* CUstream; NULL: the default one */
     bool cooperative, programmatic; /* programmatic: may start before the launch before it has ended */
     bool non_portable_cluster;      /* clusters of more than 8 CTAs */
-    bool has_priority;
+    bool has_priority, has_carveout;
     int32_t priority;
-    int32_t carveout; /* preferred shared memory in percent, 1 to 100; 0: the driver's choice */
+    int32_t carveout;       /* preferred shared memory in percent of the SM's, 0 to 100 */
+    int32_t cluster_policy; /* 0: not given; else CUclusterSchedulingPolicy + 1 */
 } gpu_launch;
 /* Starts the kernel. Everything that the driver would refuse with a bare number is checked before, with the
  * numbers. */

@@ -53,6 +53,7 @@ enum { /* CUfunction_attribute */
 enum { /* CUlaunchAttributeID */
        LAUNCH_COOPERATIVE = 2,
        LAUNCH_CLUSTER = 4,
+       LAUNCH_CLUSTER_POLICY = 5,
        LAUNCH_PROGRAMMATIC = 6,
        LAUNCH_PRIORITY = 8
 };
@@ -130,7 +131,8 @@ struct gpu_code {
     void *function;
     gpu_code_facts facts;
     uint64_t dynamic_shared_limit; /* highest that was asked for: the attribute never goes down */
-    bool non_portable_set;
+    bool non_portable_set, carveout_set;
+    int32_t carveout;
     gpu_code *next;
 };
 struct gpu_device {

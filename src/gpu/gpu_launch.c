@@ -71,7 +71,7 @@ static bool check_shape(const gpu_code *code, const gpu_launch *launch, gpu_prob
     return true;
 }
 
-static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[4]) {
+static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[5]) {
     uint32_t count = 0;
     if (launch->cluster[0]) {
         out[count] = (driver_attribute){.id = LAUNCH_CLUSTER};
@@ -79,6 +79,9 @@ static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[4
             out[count].value.dimensions[i] = launch->cluster[i];
         ++count;
     }
+    if (launch->cluster_policy)
+        out[count++] =
+            (driver_attribute){.id = LAUNCH_CLUSTER_POLICY, .value.number = launch->cluster_policy - 1};
     if (launch->cooperative)
         out[count++] = (driver_attribute){.id = LAUNCH_COOPERATIVE, .value.number = 1};
     if (launch->programmatic)
@@ -98,16 +101,23 @@ static bool prepare(gpu_code *code, const gpu_launch *launch, gpu_problem *probl
             return problem_driver(problem, driver, "T0917", "non-portable cluster size", result);
         code->non_portable_set = true;
     }
-    if (launch->carveout) {
+    if (launch->has_carveout && (!code->carveout_set || code->carveout != launch->carveout)) {
+        if (launch->carveout < 0 || launch->carveout > 100) {
+            problem_set(problem, "T0917", "a carve-out of %d percent; 0 to 100 are possible",
+                        launch->carveout);
+            return false;
+        }
         int result = driver->function_set(code->function, FUNCTION_CARVEOUT, launch->carveout);
         if (result != DRIVER_SUCCESS)
             return problem_driver(problem, driver, "T0917", "preferred shared memory carve-out", result);
+        code->carveout_set = true;
+        code->carveout = launch->carveout;
     }
     return true;
 }
 
 static int fire(const gpu_code *code, const gpu_launch *launch) {
-    driver_attribute attributes[4];
+    driver_attribute attributes[5];
     driver_config config = {.shared_bytes = (uint32_t)launch->dynamic_shared_bytes,
                             .stream = launch->stream,
                             .attributes = attributes,

@@ -217,6 +217,23 @@ typedef struct ir_parameter {
 } ir_parameter;
 
 /* How the kernel is launched; expressions over constants and PARAMETER variables. */
+/* Values of launch fields that are words; 0: not given. Names in the order of the enumerations: ir_words.c.
+ */
+typedef enum ir_cluster_policy {
+    IR_CLUSTER_POLICY_NONE,
+    IR_CLUSTER_POLICY_DEFAULT,
+    IR_CLUSTER_POLICY_SPREAD,
+    IR_CLUSTER_POLICY_LOAD_BALANCING
+} ir_cluster_policy;
+typedef enum ir_cluster_size {
+    IR_CLUSTER_SIZE_NONE,
+    IR_CLUSTER_SIZE_DEFAULT,
+    IR_CLUSTER_SIZE_PORTABLE, /* at most what every device of the kind takes */
+    IR_CLUSTER_SIZE_ANY       /* also what needs the non-portable size allowed */
+} ir_cluster_size;
+const char *ir_cluster_policy_name(ir_cluster_policy policy); /* NULL behind the last */
+const char *ir_cluster_size_name(ir_cluster_size size);
+
 typedef struct ir_launch {
     bool present;           /* the function has a device entry */
     const ir_expr *grid[3]; /* never NULL when present */
@@ -225,6 +242,12 @@ typedef struct ir_launch {
     const ir_expr *dynamic_smem_bytes;                                /* as asked for; NULL: none */
     int64_t min_blocks_per_sm, max_blocks_per_cluster, max_registers; /* 0: not given */
     bool cooperative;
+    bool programmatic; /* may start before the launch before it has ended */
+    bool has_priority, has_carveout;
+    int32_t priority; /* lower ones first */
+    int32_t carveout; /* shared memory of an SM that is preferred, in percent */
+    ir_cluster_policy cluster_policy;
+    ir_cluster_size cluster_size;
     base_span span;
 } ir_launch;
 

@@ -119,6 +119,64 @@ static bool parse_limit(ir_parser *parser, int64_t *value) {
     return ir_parser_need_sign(parser, "=") && ir_parser_count(parser, 1, INT32_MAX, "this limit", value);
 }
 
+static bool parse_number(ir_parser *parser, int64_t lowest, int64_t highest, const char *what, bool *given,
+                         int32_t *out) {
+    int64_t value;
+    if (!ir_parser_need_sign(parser, "="))
+        return false;
+    bool negative = ir_parser_take_sign(parser, "-");
+    if (!ir_parser_count(parser,
+                         negative     ? 0
+                         : lowest < 0 ? 0
+                                      : lowest,
+                         negative ? -lowest : highest, what, &value))
+        return false;
+    *given = true;
+    *out = (int32_t)(negative ? -value : value);
+    return true;
+}
+
+/* One of the names of an enumeration, counted from 1. */
+static bool parse_choice(ir_parser *parser, const char *(*name)(int), const char *wanted, int *out) {
+    if (!ir_parser_need_sign(parser, "="))
+        return false;
+    for (int i = 1; name(i); i++)
+        if (ir_parser_take_word(parser, name(i))) {
+            *out = i;
+            return true;
+        }
+    return ir_parser_expected(parser, wanted) != NULL;
+}
+static const char *policy_name(int value) {
+    return ir_cluster_policy_name((ir_cluster_policy)value);
+}
+static const char *size_name(int value) {
+    return ir_cluster_size_name((ir_cluster_size)value);
+}
+
+static bool parse_launch_option(ir_parser *parser, ir_launch *launch, size_t which) {
+    int choice = 0;
+    switch (which) {
+    case 8:
+        return launch->programmatic = true;
+    case 9:
+        return parse_number(parser, INT32_MIN, INT32_MAX, "the priority", &launch->has_priority,
+                            &launch->priority);
+    case 10:
+        return parse_number(parser, 0, 100, "the carve-out", &launch->has_carveout, &launch->carveout);
+    case 11:
+        if (!parse_choice(parser, policy_name, "default, spread or load_balancing", &choice))
+            return false;
+        launch->cluster_policy = (ir_cluster_policy)choice;
+        return true;
+    default:
+        if (!parse_choice(parser, size_name, "default, require_portable or allow_non_portable", &choice))
+            return false;
+        launch->cluster_size = (ir_cluster_size)choice;
+        return true;
+    }
+}
+
 static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
     base_span span = ir_parser_span(parser);
     static const char *const words[] = {"grid",
@@ -128,15 +186,24 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
                                         "min_blocks_per_sm",
                                         "max_blocks_per_cluster",
                                         "max_registers",
-                                        "cooperative"};
+                                        "cooperative",
+                                        "programmatic",
+                                        "priority",
+                                        "carveout",
+                                        "cluster_policy",
+                                        "cluster_size"};
+    enum { WORDS = sizeof words / sizeof words[0] };
     const bool given[] = {launch->grid[0] != NULL,        launch->block[0] != NULL,
                           launch->cluster[0] != NULL,     launch->dynamic_smem_bytes != NULL,
                           launch->min_blocks_per_sm != 0, launch->max_blocks_per_cluster != 0,
-                          launch->max_registers != 0,     launch->cooperative};
+                          launch->max_registers != 0,     launch->cooperative,
+                          launch->programmatic,           launch->has_priority,
+                          launch->has_carveout,           launch->cluster_policy != 0,
+                          launch->cluster_size != 0};
     size_t which = 0;
-    while (which < 8 && !ir_parser_take_word(parser, words[which]))
+    while (which < WORDS && !ir_parser_take_word(parser, words[which]))
         which++;
-    if (which < 8 && given[which])
+    if (which < WORDS && given[which])
         return ir_parser_fail(parser, "T0313", span, NULL, "`%s` is given twice", words[which]) != NULL;
     switch (which) {
     case 0:
@@ -157,9 +224,11 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
     case 7:
         launch->cooperative = true;
         return true;
-    default:
+    case WORDS:
         return ir_parser_expected(parser,
                                   "grid, block, cluster, dynamic_smem_bytes, a limit or cooperative") != NULL;
+    default:
+        return parse_launch_option(parser, launch, which);
     }
 }
 

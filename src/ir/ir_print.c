@@ -221,6 +221,26 @@ static void print_launch(writer *w, const ir_launch *launch) {
         indent(w);
         base_builder_string(w->out, "cooperative\n");
     }
+    if (launch->programmatic) {
+        indent(w);
+        base_builder_string(w->out, "programmatic\n");
+    }
+    if (launch->has_priority) {
+        indent(w);
+        base_builder_format(w->out, "priority = %ld\n", (long)launch->priority);
+    }
+    if (launch->has_carveout) {
+        indent(w);
+        base_builder_format(w->out, "carveout = %ld\n", (long)launch->carveout);
+    }
+    if (launch->cluster_policy) {
+        indent(w);
+        base_builder_format(w->out, "cluster_policy = %s\n", ir_cluster_policy_name(launch->cluster_policy));
+    }
+    if (launch->cluster_size) {
+        indent(w);
+        base_builder_format(w->out, "cluster_size = %s\n", ir_cluster_size_name(launch->cluster_size));
+    }
     w->depth--;
 }
 

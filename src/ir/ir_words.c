@@ -101,3 +101,13 @@ bool ir_tensor_prints_as_scalar(const ir_tensor *tensor) {
            ir_type_equal(type->shape[0]->type, ir_type_prim(NUM_DTYPE_I32, 1)) && !type->layout &&
            !type->strides && type->align == 64;
 }
+
+const char *ir_cluster_policy_name(ir_cluster_policy policy) {
+    static const char *const names[] = {"", "default", "spread", "load_balancing"};
+    return (size_t)policy < sizeof names / sizeof names[0] ? names[policy] : NULL;
+}
+
+const char *ir_cluster_size_name(ir_cluster_size size) {
+    static const char *const names[] = {"", "default", "require_portable", "allow_non_portable"};
+    return (size_t)size < sizeof names / sizeof names[0] ? names[size] : NULL;
+}

@@ -84,9 +84,13 @@ const lower_device *lower_device_at(size_t index);         /* NULL behind the la
 const lower_device *lower_device_find(const char *target); /* "sm_90a"; NULL: not known */
 /* Reports what the device would refuse as far as constants tell; false after errors. */
 bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device);
+/* Notes that name the three largest allocations in shared memory. */
+void lower_plan_note_largest(base_diagnostics *diagnostics, base_diagnostic *d, const lower_plan *plan);
 /* Whether a launch has to raise the kernel's limit of dynamic shared memory first. */
 bool lower_plan_opt_in(const lower_plan *plan);
 bool lower_plan_cluster(const lower_plan *plan, int64_t *ctas); /* false: not a constant */
+/* Whether a launch has to allow clusters of more than the portable size; device may be NULL. */
+bool lower_plan_non_portable(const lower_plan *plan, const lower_device *device);
 
 typedef struct lower_result {
     ir_module *module; /* flat form; the input module is not changed: functions are copied first */

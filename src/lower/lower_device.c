@@ -42,7 +42,7 @@ bool lower_plan_opt_in(const lower_plan *plan) {
 }
 
 /* The three largest, by bytes; the first of equals first. */
-static void note_largest(base_diagnostics *diagnostics, base_diagnostic *d, const lower_plan *plan) {
+void lower_plan_note_largest(base_diagnostics *diagnostics, base_diagnostic *d, const lower_plan *plan) {
     const lower_shared *last = NULL;
     for (int n = 0; n < 3; n++) {
         const lower_shared *best = NULL;
@@ -71,7 +71,7 @@ static void check_shared(base_diagnostics *diagnostics, const lower_plan *plan, 
         "CTA of %s has at most %u",
         plan->name, (unsigned long long)dynamic, (unsigned long long)fixed,
         (unsigned long long)(fixed + dynamic), device->name, device->shared_per_cta);
-    note_largest(diagnostics, d, plan);
+    lower_plan_note_largest(diagnostics, d, plan);
     base_help(diagnostics, d,
               "make tiles smaller, or let tensors that do not live at once share bytes; %llu bytes "
               "are too many",
@@ -139,12 +139,80 @@ static void check_cluster(base_diagnostics *diagnostics, const lower_plan *plan,
                         : "");
 }
 
+/* CUDA C++ Programming Guide, "Technical Specifications": 255 registers a thread at most. */
+enum { REGISTER_LIMIT = 255 };
+
+static void check_limits(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
+    const ir_launch *launch = &plan->function->launch;
+    int64_t threads = 1, extent, ctas;
+    bool constant = true;
+    for (int i = 0; i < 3; i++)
+        constant = constant && ir_is_int(launch->block[i], &extent) && extent > 0 && extent <= 1024 &&
+                   (threads *= extent) > 0;
+    if (launch->max_registers > REGISTER_LIMIT)
+        base_report(diagnostics, BASE_ERROR, "T0465", launch->span,
+                    "max_registers is %lld; a thread of %s has %d at most", (long long)launch->max_registers,
+                    device->name, REGISTER_LIMIT);
+    if (launch->min_blocks_per_sm > device->ctas_per_sm)
+        base_report(diagnostics, BASE_ERROR, "T0465", launch->span,
+                    "min_blocks_per_sm is %lld; an SM of %s holds %u CTAs at most",
+                    (long long)launch->min_blocks_per_sm, device->name, device->ctas_per_sm);
+    else if (constant && launch->min_blocks_per_sm * threads > device->threads_per_sm)
+        base_report(diagnostics, BASE_ERROR, "T0465", launch->span,
+                    "min_blocks_per_sm is %lld with blocks of %lld threads; an SM of %s holds %u threads at "
+                    "most, %u such CTAs",
+                    (long long)launch->min_blocks_per_sm, (long long)threads, device->name,
+                    device->threads_per_sm, (unsigned)(device->threads_per_sm / threads));
+    if (launch->max_blocks_per_cluster > device->cluster_limit)
+        base_report(diagnostics, BASE_ERROR, "T0465", launch->span,
+                    "max_blocks_per_cluster is %lld; a cluster of %s has %u CTAs at most",
+                    (long long)launch->max_blocks_per_cluster, device->name, device->cluster_limit);
+    else if (launch->max_blocks_per_cluster && lower_plan_cluster(plan, &ctas) &&
+             ctas > launch->max_blocks_per_cluster)
+        base_report(diagnostics, BASE_ERROR, "T0465", launch->span,
+                    "a cluster of %lld CTAs, and max_blocks_per_cluster promises %lld at most",
+                    (long long)ctas, (long long)launch->max_blocks_per_cluster);
+}
+
+/* Launch attributes that came with an architecture (CUDA Driver API, CUlaunchAttributeID). */
+static void check_options(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
+    const ir_launch *launch = &plan->function->launch;
+    int64_t ctas;
+    const char *late = launch->programmatic     ? "programmatic launches"
+                       : launch->cluster_policy ? "cluster scheduling policies"
+                                                : NULL;
+    if (late && device->number < 90) {
+        base_diagnostic *d = base_report(diagnostics, BASE_ERROR, "T0466", launch->span,
+                                         "%s need sm_90 or later, and the target is %s", late, device->name);
+        base_help(diagnostics, d, "leave it out of the launch, or build for a later target: -arch sm_90a");
+    }
+    if (launch->cluster_size == IR_CLUSTER_SIZE_PORTABLE && lower_plan_cluster(plan, &ctas) &&
+        ctas > device->cluster_portable && device->cluster_portable) {
+        base_diagnostic *d =
+            base_report(diagnostics, BASE_ERROR, "T0467", launch->span,
+                        "a cluster of %lld CTAs, and the launch requires a portable size: %u at most",
+                        (long long)ctas, device->cluster_portable);
+        base_help(diagnostics, d,
+                  "portable_cluster_size_mode=\"allow_non_portable\" takes up to %u CTAs on %s",
+                  device->cluster_limit, device->name);
+    }
+}
+
+bool lower_plan_non_portable(const lower_plan *plan, const lower_device *device) {
+    int64_t ctas;
+    unsigned portable = device && device->cluster_portable ? device->cluster_portable : 8;
+    return plan->function->launch.cluster_size == IR_CLUSTER_SIZE_ANY ||
+           (lower_plan_cluster(plan, &ctas) && ctas > portable);
+}
+
 bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
     size_t before = base_diagnostics_errors(diagnostics);
     check_shared(diagnostics, plan, device);
     if (plan->function->launch.present) {
         check_grid(diagnostics, plan);
         check_cluster(diagnostics, plan, device);
+        check_limits(diagnostics, plan, device);
+        check_options(diagnostics, plan, device);
     }
     return base_diagnostics_errors(diagnostics) == before;
 }

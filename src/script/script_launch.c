@@ -71,20 +71,79 @@ static bool check_block(script_evaluator *e, const ir_expr *const block[3], base
 
 /* ---- LaunchConfig, KernelAttributes ---- */
 
+static bool launch_flag(script_evaluator *e, const script_call *call, const char *name, bool *out) {
+    const script_value *v = script_argument_of(call, name);
+    return !v || v->kind == SCRIPT_VALUE_NONE ||
+           script_constant_bool(e, *v, out, script_argument_span(call, name), name);
+}
+
+static bool launch_number(script_evaluator *e, const script_call *call, const char *name, int64_t lowest,
+                          int64_t highest, bool *given, int32_t *out) {
+    const script_value *v = script_argument_of(call, name);
+    int64_t value;
+    if (!v || v->kind == SCRIPT_VALUE_NONE)
+        return true;
+    if (!script_constant_int(e, *v, &value, script_argument_span(call, name), name))
+        return false;
+    if (value < lowest || value > highest) {
+        script_error(e, "T0251", script_argument_span(call, name), "%s of %lld; %lld to %lld are possible",
+                     name, (long long)value, (long long)lowest, (long long)highest);
+        return false;
+    }
+    *given = true;
+    *out = (int32_t)value;
+    return true;
+}
+
+/* A string of an enumeration's names, counted from 1. */
+static bool launch_choice(script_evaluator *e, const script_call *call, const char *name,
+                          const char *(*choice)(int), int *out) {
+    const script_value *v = script_argument_of(call, name);
+    const char *text;
+    *out = 0;
+    if (!v || v->kind == SCRIPT_VALUE_NONE)
+        return true;
+    if (!script_constant_string(e, *v, &text, script_argument_span(call, name), name))
+        return false;
+    base_builder list;
+    base_builder_start(&list, e->arena);
+    for (int i = 1; choice(i); i++) {
+        if (strcmp(text, choice(i)) == 0) {
+            *out = i;
+            return true;
+        }
+        base_builder_format(&list, "%s\"%s\"", i == 1 ? "" : choice(i + 1) ? ", " : " or ", choice(i));
+    }
+    script_error(e, "T0251", script_argument_span(call, name), "%s is %s, not \"%s\"", name, list.data, text);
+    return false;
+}
+static const char *policy_name(int value) {
+    return ir_cluster_policy_name((ir_cluster_policy)value);
+}
+static const char *size_name(int value) {
+    return ir_cluster_size_name((ir_cluster_size)value);
+}
+
+static bool launch_options(script_evaluator *e, const script_call *call, script_launch *launch) {
+    int policy, size;
+    bool good = launch_flag(e, call, "cooperative", &launch->cooperative);
+    good &= launch_flag(e, call, "programmatic_stream_serialization", &launch->programmatic);
+    good &=
+        launch_number(e, call, "priority", INT32_MIN, INT32_MAX, &launch->has_priority, &launch->priority);
+    good &= launch_number(e, call, "preferred_shared_memory_carveout", 0, 100, &launch->has_carveout,
+                          &launch->carveout);
+    good &= launch_choice(e, call, "cluster_scheduling_policy", policy_name, &policy);
+    good &= launch_choice(e, call, "portable_cluster_size_mode", size_name, &size);
+    launch->cluster_policy = (ir_cluster_policy)policy;
+    launch->cluster_size = (ir_cluster_size)size;
+    return good;
+}
+
 script_value script_word_launch_config(script_evaluator *e, const script_call *call) {
-    static const char *const later[] = {"preferred_cluster",
-                                        "stream",
-                                        "programmatic_stream_serialization",
-                                        "cluster_scheduling_policy",
-                                        "priority",
-                                        "mem_sync_domain",
-                                        "mem_sync_domain_map",
-                                        "access_policy_window",
-                                        "preferred_shared_memory_carveout",
-                                        "nvlink_util_centric_scheduling",
-                                        "portable_cluster_size_mode",
-                                        "shared_memory_mode",
-                                        "programmatic_event",
+    static const char *const later[] = {"preferred_cluster",      "stream",
+                                        "mem_sync_domain",        "mem_sync_domain_map",
+                                        "access_policy_window",   "nvlink_util_centric_scheduling",
+                                        "shared_memory_mode",     "programmatic_event",
                                         "launch_completion_event"};
     script_launch *launch = BASE_NEW(e->arena, script_launch);
     size_t count;
@@ -110,10 +169,7 @@ script_value script_word_launch_config(script_evaluator *e, const script_call *c
             script_shape(e, *v, script_argument_span(call, "dynamic_smem_bytes"), &rank, &bytes) && rank == 1;
         launch->dynamic_smem_bytes = good ? bytes[0] : NULL;
     }
-    v = script_argument_of(call, "cooperative");
-    if (v)
-        good &= script_constant_bool(e, *v, &launch->cooperative, script_argument_span(call, "cooperative"),
-                                     "cooperative");
+    good &= launch_options(e, call, launch);
     if (!good)
         return script_poison();
     return (script_value){.kind = SCRIPT_VALUE_LAUNCH, .as.launch = launch};
@@ -188,6 +244,13 @@ static void apply_launch(script_evaluator *e, const script_launch *from) {
     memcpy(launch->cluster, from->cluster, sizeof(launch->cluster));
     launch->dynamic_smem_bytes = from->dynamic_smem_bytes;
     launch->cooperative = from->cooperative;
+    launch->programmatic = from->programmatic;
+    launch->has_priority = from->has_priority;
+    launch->priority = from->priority;
+    launch->has_carveout = from->has_carveout;
+    launch->carveout = from->carveout;
+    launch->cluster_policy = from->cluster_policy;
+    launch->cluster_size = from->cluster_size;
     e->has_launch_config = true;
 }
 
@@ -231,6 +294,35 @@ script_value script_word_device_entry(script_evaluator *e, const script_call *ca
 
 /* ---- attributes set in the body ---- */
 
+/* Tags of the older dialects: names of launch parameters. Those of extents say what the kernel's scope ids
+ * say already. The first tag is spelled without its second `a` where it comes from. */
+static void set_launch_tags(script_evaluator *e, script_value value, base_span span) {
+    static const char *const programmatic[] = {"tirx.use_programtic_dependent_launch",
+                                               "tirx.use_programmatic_dependent_launch"};
+    static const char *const extents[] = {"blockIdx.",   "threadIdx.", "clusterCtaIdx.",
+                                          "clusterIdx.", "cta_id",     "tirx.use_dyn_shared_memory"};
+    ir_launch *launch = &e->function->launch;
+    if (value.kind != SCRIPT_VALUE_LIST && value.kind != SCRIPT_VALUE_TUPLE) {
+        if (!script_is_poison(value))
+            script_error(e, "T0251", span, "tirx.kernel_launch_params is a list of strings");
+        return;
+    }
+    for (size_t i = 0; i < value.as.list->items.count; i++) {
+        const char *tag;
+        bool known = false;
+        if (!script_constant_string(e, value.as.list->items.items[i], &tag, span, "a launch parameter"))
+            return;
+        if (strcmp(tag, programmatic[0]) == 0 || strcmp(tag, programmatic[1]) == 0)
+            known = launch->programmatic = true;
+        if (strcmp(tag, "tirx.use_cooperative_launch") == 0)
+            known = launch->cooperative = true;
+        for (size_t k = 0; k < sizeof(extents) / sizeof(extents[0]); k++)
+            known |= strncmp(tag, extents[k], strlen(extents[k])) == 0;
+        if (!known)
+            script_not_supported(e, span, "the launch parameter '%s'", tag);
+    }
+}
+
 static void set_attribute(script_evaluator *e, const char *key, script_value value, base_span span) {
     static const char *const known[] = {"tirx.launch_bounds_min_blocks_per_sm",
                                         "tirx.launch_bounds_max_blocks_per_cluster",
@@ -263,7 +355,7 @@ static void set_attribute(script_evaluator *e, const char *key, script_value val
         if (strcmp(key, known[i]) == 0)
             return;
     if (strcmp(key, "tirx.kernel_launch_params") == 0) {
-        script_not_supported(e, span, "the attribute '%s'", key);
+        set_launch_tags(e, value, span);
         return;
     }
     base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0254", span,

@@ -107,7 +107,10 @@ typedef struct script_loop {
 
 typedef struct script_launch {
     const ir_expr *grid[3], *block[3], *cluster[3], *dynamic_smem_bytes; /* cluster[0] NULL: none */
-    bool cooperative;
+    bool cooperative, programmatic, has_priority, has_carveout;
+    int32_t priority, carveout;
+    ir_cluster_policy cluster_policy;
+    ir_cluster_size cluster_size;
     base_span span;
 } script_launch;
 

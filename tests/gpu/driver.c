@@ -272,7 +272,9 @@ int cuLaunchKernelEx(const fake_config *config, void *function, void **parameter
         launch.block[i] = config->block[i];
     }
     for (uint32_t a = 0; a < config->attribute_count; ++a) {
-        trace("launch attribute", config->attributes[a].id);
+        char words[40];
+        snprintf(words, sizeof words, "launch attribute %d", config->attributes[a].id);
+        trace(words, (int32_t)config->attributes[a].value.dimensions[0]);
         for (int i = 0; i < 3 && config->attributes[a].id == 4; ++i)
             launch.cluster[i] = config->attributes[a].value.dimensions[i];
     }

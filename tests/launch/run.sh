@@ -1,0 +1,282 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What launches ask for beside their extents: from the script through IR text, plan, PTX and CUDA text to what a driver
+# (tests/gpu/driver.c) and the CUDA runtime (tests/shim) are told; and one policy of shared memory for both. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD build=$PWD/${TIRC_BUILD:-build/test}
+tirc=$build/tirc
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export NO_COLOR=1
+number=0 bad=0
+say() {
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        head -n 20 log | sed 's/^/# /'
+        bad=1
+    fi
+}
+# name, status, words of the output, command
+part() {
+    local name=$1 want_status=$2 want=$3
+    shift 3
+    "$tirc" "$@" >log 2>&1
+    local status=$?
+    [ "$status" -eq "$want_status" ] && grep -q -F -e "$want" log
+    say $? "$name"
+}
+# script FILE LAUNCH OPTIONS: a kernel that doubles, with these words in LaunchConfig and these options of the entry
+script() {
+    cat >"$1" <<EOF
+from tvm_tirx.script import tirx as T
+
+@T.function
+def double(A: T.Tensor((4096,), "float32"), B: T.Tensor((4096,), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(32,), block=(128,)${2:+, $2})${3:+, kernel_attrs=T.cuda.KernelAttributes($3)})
+    bx = T.cuda.block_idx("x")
+    tx = T.cuda.thread_idx("x")
+    B[bx * 128 + tx] = A[bx * 128 + tx] * T.float32(2.0)
+EOF
+}
+all='cluster=(16,), cooperative=True, programmatic_stream_serialization=True, priority=-3, preferred_shared_memory_carveout=50, cluster_scheduling_policy="load_balancing", portable_cluster_size_mode="allow_non_portable"'
+script all.py "$all" "min_blocks_per_sm=2, max_blocks_per_cluster=16"
+
+# ---- through every form
+"$tirc" build all.py --emit tir -o all.tir >log 2>&1 && "$tirc" build all.tir --emit tir -o again.tir >log 2>&1 && cmp all.tir again.tir >log &&
+    for line in cooperative programmatic 'priority = -3' 'carveout = 50' 'cluster_policy = load_balancing' 'cluster_size = allow_non_portable' 'min_blocks_per_sm = 2'; do
+        grep -q "^        $line\$" all.tir || echo "no $line" >>log
+    done
+    [ ! -s log ]
+say $? "IR text keeps every attribute of the launch"
+"$tirc" build all.py --emit plan >plan 2>log && cat >want <<'E1' && head -n 12 plan | diff want - >log
+kernel double_kernel
+  grid   (32, 1, 1)
+  block  (128, 1, 1)
+  cluster (16, 1, 1)  a non-portable size: the launch allows it
+  at least 2 blocks per SM
+  at most 16 blocks per cluster
+  cooperative launch: all CTAs are resident at once
+  programmatic launch: may start before the one before it has ended
+  priority -3
+  preferred carve-out: 50 percent of the SM's memory is shared
+  cluster scheduling policy load_balancing
+  cluster size allow_non_portable
+E1
+say $? "the plan lists them"
+"$tirc" build all.py --emit plan-json >json 2>log && grep -q '"cooperative":true,"programmatic":true,"priority":-3,"carveout":50,"cluster_policy":"load_balancing","cluster_size":"allow_non_portable"' json && grep -q '"non_portable_cluster":true' json && grep -q '"min_blocks_per_sm":2,"max_blocks_per_cluster":16' json
+say $? "and as JSON"
+script regs.py "" "max_registers_per_thread=40"
+"$tirc" build regs.py --emit ptx >log 2>&1 && grep -q '^\.maxnreg 40' log && "$tirc" build regs.py --emit cuda >log 2>&1 && grep -q '__maxnreg__(40)' log
+say $? "max_registers in PTX and CUDA text"
+script bounds.py "" "min_blocks_per_sm=2, max_blocks_per_cluster=16"
+"$tirc" build bounds.py --emit ptx -o bounds.ptx >log 2>&1 && grep -q '^\.minnctapersm 2' bounds.ptx && grep -q '^\.maxclusterrank 16' bounds.ptx && "$tirc" build bounds.py --emit cuda >log 2>&1 && grep -q '__launch_bounds__(128, 2, 16)' log
+say $? "min_blocks and max_blocks_per_cluster"
+"$tirc" build all.py --emit ptx -o all.ptx >log 2>&1 && grep -q '^\.reqnctapercluster 16' all.ptx && ! grep -q '^\.maxclusterrank' all.ptx
+say $? "a fixed cluster stands instead of the most of one"
+cat >tags.py <<'E2'
+from tvm.script import tirx as T
+
+@T.prim_func
+def k(B: T.Buffer((128,), "float32")):
+    T.func_attr({"tirx.kernel_launch_params": ["threadIdx.x", "tirx.use_programtic_dependent_launch", "tirx.use_cooperative_launch"]})
+    T.device_entry()
+    bx = T.cta_id([1])
+    tx = T.thread_id([128])
+    B[tx] = T.float32(1)
+E2
+"$tirc" build tags.py --emit plan-json >log 2>&1 && grep -q '"cooperative":true,"programmatic":true' log
+say $? "tags of the older dialects"
+sed -i 's/tirx.use_cooperative_launch/tirx.use_wings/' tags.py
+part "a tag that is not known is named" 3 "tirx.use_wings" check tags.py
+
+# ---- refusals: what a field takes, what the target has
+while IFS='|' read -r launch attributes target want; do
+    script wrong.py "$launch" "$attributes"
+    part "refused: ${launch}${attributes} for $target" 1 "$want" build wrong.py --emit plan -arch "$target"
+done <<'E3'
+priority="high"||sm_90a|priority
+preferred_shared_memory_carveout=101||sm_90a|preferred_shared_memory_carveout of 101; 0 to 100 are possible
+cluster_scheduling_policy="fast"||sm_90a|cluster_scheduling_policy is "default", "spread" or "load_balancing", not "fast"
+portable_cluster_size_mode="any"||sm_90a|portable_cluster_size_mode is "default", "require_portable" or "allow_non_portable", not "any"
+programmatic_stream_serialization=True||sm_80|programmatic launches need sm_90 or later, and the target is sm_80 [T0466]
+cluster_scheduling_policy="spread"||sm_86|cluster scheduling policies need sm_90 or later, and the target is sm_86 [T0466]
+cluster=(16,), portable_cluster_size_mode="require_portable"||sm_90a|a cluster of 16 CTAs, and the launch requires a portable size: 8 at most [T0467]
+cluster=(32,)||sm_90a|a cluster of 32 CTAs: sm_90 takes 16 at most, and more than 8 only as a non-portable size [T0463]
+|max_registers_per_thread=256|sm_90a|max_registers is 256; a thread of sm_90 has 255 at most [T0465]
+|min_blocks_per_sm=33|sm_90a|min_blocks_per_sm is 33; an SM of sm_90 holds 32 CTAs at most [T0465]
+|min_blocks_per_sm=17|sm_90a|min_blocks_per_sm is 17 with blocks of 128 threads; an SM of sm_90 holds 2048 threads at most, 16 such CTAs [T0465]
+|min_blocks_per_sm=13|sm_86|min_blocks_per_sm is 13 with blocks of 128 threads; an SM of sm_86 holds 1536 threads at most, 12 such CTAs [T0465]
+|min_blocks_per_sm=1, max_blocks_per_cluster=17|sm_90a|max_blocks_per_cluster is 17; a cluster of sm_90 has 16 CTAs at most [T0465]
+cluster=(8,)|min_blocks_per_sm=1, max_blocks_per_cluster=4|sm_90a|a cluster of 8 CTAs, and max_blocks_per_cluster promises 4 at most [T0465]
+E3
+# case H07: a register cap together with launch bounds; clusters above 8 CTAs need the non-portable attribute
+script h07.py "" "max_registers_per_thread=64, min_blocks_per_sm=2"
+part "case H07: a register cap together with launch bounds is refused" 1 "a register cap together with launch bounds" check h07.py
+sed '/^        min_blocks_per_sm/s/.*/        min_blocks_per_sm = 2\n        max_registers = 64/' all.tir >h07.tir
+part "case H07: in IR text too" 1 "a register cap and launch bounds cannot both be given" build h07.tir --emit plan
+"$tirc" build all.py --emit cuda-host >log 2>&1 && grep -q 'cudaFuncAttributeNonPortableClusterSizeAllowed, 1' log
+say $? "case H07: a cluster of 16 sets the non-portable attribute in the runtime's launch"
+for code in T0465 T0466 T0467; do part "explain $code" 0 "right:" explain $code; done
+
+# ---- the driver is told the same
+cc=${CC:-gcc}
+case $build in *asan*) sanitize="-fsanitize=address,undefined" ;; *tsan*) sanitize="-fsanitize=thread" ;; *) sanitize="" ;; esac
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -I"$root/include" -o libcuda.so "$root/tests/gpu/driver.c" "$build/libtirc.a" -Wl,--exclude-libs,ALL -lm -ldl -pthread >log 2>&1
+say $? "the driver of the tests is built"
+export TIRC_LIBCUDA="$work/libcuda.so" FAKE_TRACE="$work/trace"
+on() { rm -f trace; "$tirc" run "$@" --on cuda >log 2>&1; }
+script plain.py "" ""
+script driver.py "cluster=(16,), programmatic_stream_serialization=True, priority=-3, preferred_shared_memory_carveout=50, cluster_scheduling_policy=\"spread\"" ""
+on driver.py --arg A=randn:1 --arg B=zeros --repeat 3 && grep -q '^launch attribute 4 16$' trace && grep -q '^launch attribute 5 1$' trace && grep -q '^launch attribute 6 1$' trace && grep -q '^launch attribute 8 -3$' trace &&
+    [ "$(grep -c '^attribute 14000001$' trace)" -eq 1 ] && [ "$(grep -c '^attribute 9000050$' trace)" -eq 1 ]
+say $? "the script's attributes reach the driver; those of the function once"
+on plain.py --arg A=randn:1 --arg B=zeros --priority 2 --programmatic --carve-out 0 && grep -q '^launch attribute 8 2$' trace && grep -q '^launch attribute 6 1$' trace && grep -q '^attribute 9000000$' trace && ! grep -q '^launch attribute [245]' trace
+say $? "--priority, --programmatic and --carve-out do"
+on driver.py --arg A=randn:1 --arg B=zeros --priority 7 && grep -q '^launch attribute 8 7$' trace
+say $? "and stand before the script's"
+on plain.py --arg A=randn:1 --arg B=zeros --cooperative && grep -q '^launch attribute 2 1$' trace
+say $? "--cooperative"
+"$tirc" run plain.py --arg A=randn:1 --arg B=zeros --carve-out 30 >log 2>&1
+[ $? -eq 2 ] && grep -q 'go with --on cuda' log
+say $? "without --on cuda they are a usage error"
+on plain.py --arg A=randn:1 --arg B=zeros --carve-out 130
+[ $? -eq 2 ] && ! [ -e trace ]
+say $? "a carve-out of 130 percent"
+
+# ---- covers: A33. One policy for driver and runtime: the opt-in is a high-water mark of the function
+cat >grows.py <<'E4'
+from tvm_tirx.script import tirx as T
+
+@T.function
+def grows(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32"), bytes: T.int32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(128,), dynamic_smem_bytes=bytes))
+    tx = T.cuda.thread_idx("x")
+    arena = T.alloc_tensor(ty_args=[T.Tensor((128,), "float32", scope="shared.dyn")])
+    arena[127 - tx] = A[tx]
+    T.cuda.cta_sync()
+    B[tx] = arena[tx] + T.float32(1.0)
+E4
+cat >policy.c <<'E5'
+#include <stdio.h>
+#include <stdlib.h>
+#include "tirc.h"
+/* policy SCRIPT BYTES...: one call after the other through the driver; what each gives */
+int main(int count, char **arguments) {
+    static char text[4096];
+    FILE *file = fopen(arguments[1], "r");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    tirc_session *session = tirc_session_create(NULL);
+    tirc_source source = {.size = sizeof source, .name = arguments[1], .text = text, .text_size = size, .kind = TIRC_KIND_SCRIPT};
+    tirc_module *module;
+    tirc_gpu *gpu;
+    tirc_gpu_kernel *kernel;
+    uint64_t a, b;
+    float host[128];
+    int64_t shape[1] = {128};
+    for (int i = 0; i < 128; ++i)
+        host[i] = (float)i;
+    if (tirc_load(session, &source, &module) != TIRC_OK || tirc_gpu_open(session, 0, &gpu) != TIRC_OK ||
+        tirc_gpu_load(gpu, module, NULL, NULL, &kernel) != TIRC_OK || tirc_gpu_allocate(gpu, 512, &a) != TIRC_OK ||
+        tirc_gpu_allocate(gpu, 512, &b) != TIRC_OK || tirc_gpu_write(gpu, a, host, 512) != TIRC_OK)
+        return 1;
+    for (int i = 2; i < count; ++i) {
+        int32_t bytes = atoi(arguments[i]);
+        tirc_argument values[3] = {
+            {.name = "A", .data = (void *)(uintptr_t)a, .dtype = "float32", .rank = 1, .shape = shape, .bytes = 512},
+            {.name = "B", .data = (void *)(uintptr_t)b, .dtype = "float32", .rank = 1, .shape = shape, .bytes = 512},
+            {.name = "bytes", .data = &bytes, .dtype = "int32", .bytes = 4, .is_scalar = true}};
+        tirc_status status = tirc_gpu_call(kernel, values, 3, NULL);
+        if (status == TIRC_OK && tirc_gpu_wait(gpu, NULL) == TIRC_OK && tirc_gpu_read(gpu, host, b, 512) == TIRC_OK &&
+            host[5] == 123.f) {
+            printf("%d ok\n", bytes);
+        } else {
+            tirc_diagnostic d = {0};
+            tirc_diagnostic_at(session, tirc_diagnostic_count(session) - 1, &d);
+            printf("%d %s %s\n", bytes, d.code ? d.code : "?", d.text ? d.text : "");
+        }
+    }
+    tirc_gpu_close(gpu);
+    tirc_session_destroy(session);
+    return 0;
+}
+E5
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -D_GNU_SOURCE -I"$root/include" -o policy policy.c "$build/libtirc.a" -lm -ldl -pthread >log 2>&1
+say $? "a caller is built"
+sizes="512 60000 50000 1024 100000 60000 232448 512 232449 511 99999"
+rm -f trace
+# shellcheck disable=SC2086
+./policy grows.py $sizes >calls 2>log
+sed 's/ T\([0-9]*\) .*/ T\1/' calls | tr '\n' ' ' >log
+[ "$(cat log)" = "512 ok 60000 ok 50000 ok 1024 ok 100000 ok 60000 ok 232448 ok 512 ok 232449 T0916 511 T0417 99999 ok " ]
+say $? "A33: launches through the driver that grow and shrink; too much and too little are refused"
+grep '^attribute 8' trace | tr '\n' ' ' >log
+[ "$(cat log)" = "attribute 8060000 attribute 8100000 attribute 8232448 " ]
+say $? "A33: the attribute is set when the mark rises, three times in nine launches"
+grep -q '232449.*T0916 kernel .grows_kernel. needs 232449 bytes of dynamic and 0 of static shared memory; Machine 0 gives a CTA at most 232448' calls
+say $? "A33: the refusal names request, static part and limit"
+if nvcc=$("$root/tools/find-nvcc"); then
+    runtime=$(ls -d "$(dirname "$nvcc")"/../lib64 "$(dirname "$nvcc")"/../lib 2>/dev/null | head -n 1)
+    "$tirc" build all.py --emit cuda-host -o all.cu >log 2>&1 && "$nvcc" -arch=sm_90a -c -o all.o all.cu >log 2>&1 && [ ! -s log ]
+    # shellcheck disable=SC2015
+    ptxas=$(dirname "$nvcc")/ptxas
+    for file in all bounds; do "$ptxas" -arch=sm_90a -o /dev/null $file.ptx >>log 2>&1; done
+    [ ! -s log ]
+    say $? "nvcc takes a launch function with every attribute, without a word"
+    {
+        "$tirc" build grows.py --emit cuda-host
+        cat <<'E6'
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+static int sets;
+// Counts what the launch function asks of the runtime, then asks it.
+extern "C" cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value) {
+  typedef cudaError_t (*set)(const void *, enum cudaFuncAttribute, int);
+  sets++;
+  std::printf("attribute %d %d\n", (int)attribute, value);
+  return ((set)dlsym(RTLD_NEXT, "cudaFuncSetAttribute"))(function, attribute, value);
+}
+int main(int count, char **arguments) {
+  float host[128], *a, *b;
+  for (int i = 0; i < 128; ++i) host[i] = (float)i;
+  if (cudaMalloc(&a, 512) != cudaSuccess || cudaMalloc(&b, 512) != cudaSuccess ||
+      cudaMemcpy(a, host, 512, cudaMemcpyHostToDevice) != cudaSuccess) return 1;
+  for (int i = 1; i < count; ++i) {
+    int bytes = atoi(arguments[i]);
+    cudaError_t error = grows_kernel_launch(a, b, bytes, 0);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    if (error == cudaSuccess) error = cudaMemcpy(host, b, 512, cudaMemcpyDeviceToHost);
+    std::printf("%d %s\n", bytes, error != cudaSuccess ? "refused" : host[5] == 123.f ? "ok" : "wrong");
+    (void)cudaGetLastError();
+  }
+  return 0;
+}
+E6
+    } >grows.cu 2>log
+    make -s -C "$root" VARIANT="$(basename "$build")" shim >log 2>&1
+    "$nvcc" -std=c++17 -gencode arch=compute_90a,code=compute_90a -cudart shared -no-compress -Xcompiler -rdynamic -o grows grows.cu -ldl >log 2>&1
+    say $? "A33: a program over the emitted launch function is built by nvcc"
+    case $build in
+    *asan* | *tsan*) echo "ok $((number += 1)) - A33: its launches # SKIP a sanitizer's own runtime cannot be preloaded into a foreign program" ;;
+    *)
+        # shellcheck disable=SC2086
+        LD_LIBRARY_PATH=$runtime LD_PRELOAD=$build/libtirc_cudart.so ./grows $sizes >out 2>log
+        grep -v '^attribute' out | tr '\n' ' ' >log
+        [ "$(cat log)" = "512 ok 60000 ok 50000 ok 1024 ok 100000 ok 60000 ok 232448 ok 512 ok 232449 refused 511 refused 99999 ok " ]
+        say $? "A33: launches through the runtime that grow and shrink give the same"
+        grep '^attribute' out | tr '\n' ' ' >log
+        [ "$(cat log)" = "attribute 8 60000 attribute 8 100000 attribute 8 232448 attribute 8 232449 " ]
+        say $? "A33: the runtime's attribute is set when the mark rises, and once for the refused one"
+        ;;
+    esac
+elif [ -n "${REQUIRE_NVCC:-}" ]; then
+    echo "no nvcc" >log
+    say 1 "nvcc takes the launch functions"
+fi
+echo "1..$number"
+exit $bad
