@@ -600,8 +600,8 @@ static void kernels(void **state) {
                               "    alloc s: int32[8] shared.dyn align=128\n"
                               "    s[0] = 1\n";
     const char *text = emit(*state, tir);
-    static const char *const lines[] = {"void __cluster_dims__(2, 1, 1) __launch_bounds__(128, 2, "
-                                        "8)\none_kernel(float* __restrict__ B_ptr, int n, float* "
+    static const char *const lines[] = {"void __cluster_dims__(2, 1, 1) __launch_bounds__(128, 2"
+                                        ")\none_kernel(float* __restrict__ B_ptr, int n, float* "
                                         "__restrict__ A_ptr) {",
                                         "void __maxnreg__(64)\ntwo_kernel(",
                                         "extern __shared__ __align__(64) float s_ptr[];",
