@@ -9,16 +9,9 @@
  * computed by vm_fused_sum, and so is everything in `exact`. */
 #include <fenv.h>
 #include "vm/level/vm_half.h"
-#include "vm/vm_tensor_multiply.h"
+#include "vm/level/vm_tensor_block.h"
 
-#ifndef VM_CHUNK
-#define VM_CHUNK     16
-#define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
-/* clang-format off */
-VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(f32)
-/* clang-format on */
-#endif
-    typedef uint8_t u8;
+typedef uint8_t u8;
 typedef u8 u8_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
 /* Bytes to words, and the greater of two words, where the compiler does not find the instruction. */
 #if VM_LEVEL == 4
@@ -45,14 +38,14 @@ void VM_NAME(vm_tensor_multiply)(const vm_tensor_job *job, void *scratch);
 /* Exponents are biased so that those of A and B add up to the product's exponent + 127. Narrow formats reach
  * from -14 to 15; a product with a zero stays below ZERO_BELOW, any other is 99 or more. Cells with emax at
  * LOW or below, or at HIGH or above, are slow: a sum below 2^33 quanta stays in f32 under HIGH. */
-enum { R = VM_TENSOR_ROWS, WORDS = 16, LOW = 26, ZERO_BELOW = 90, HIGH = 247 };
+enum { R = VM_TENSOR_ROWS, N = VM_TENSOR_BLOCK, LOW = 26, ZERO_BELOW = 90, HIGH = 247 };
 
 /* Every array starts a cache line. */
 #define LINE _Alignas(64)
 typedef struct workspace {
     LINE f32 a[VM_TENSOR_DEPTH * R];
     LINE f32 b[VM_TENSOR_COLUMNS * VM_TENSOR_DEPTH];
-    LINE u32 words[WORDS][R];
+    LINE f32 a_rows[R * VM_TENSOR_DEPTH];
     LINE u8 ea[32 * R];
     LINE u32 eb[VM_TENSOR_COLUMNS * 32]; /* four times the byte */
     LINE int16_t wide_ea[16 * R];
@@ -74,6 +67,7 @@ typedef struct workspace {
     LINE u8 best[R];
     LINE int16_t wide_best[R];
     LINE f32 group[4][R];
+    LINE f32 block[N][R];
 } workspace;
 _Static_assert(sizeof(workspace) <= VM_TENSOR_SCRATCH, "scratch");
 
@@ -147,76 +141,28 @@ static bool is_narrow(num_dtype type) {
     return type != NUM_DTYPE_BF16 && type != NUM_DTYPE_TF32;
 }
 
-/* Rows of codes to [k][row]: words of four bytes change places first, then each gives its elements. */
-#define DECODE_ROWS(type, bits)                                                                              \
-    for (unsigned w = 0; w < words; w++)                                                                     \
-        for (unsigned j = 0; j < 32 / (bits); j++) {                                                         \
-            f32 *to = ws->a + (w * (32 / (bits)) + j) * R;                                                   \
-            const u32 *from = ws->words[w];                                                                  \
-            const u32 shift = j * (bits);                                                                    \
-            ROWS_LOOP {                                                                                      \
-                u32 code = from[l] >> shift & (0xffffffffu >> (32 - (bits)));                                \
-                to[l] = vm_float32(vm_bits32(decode_code(type, code)) ^ flip);                               \
-            }                                                                                                \
-        }
-#define DECODE_FLAT(type, T)                                                                                 \
-    {                                                                                                        \
-        const T *from = job->b;                                                                              \
-        f32 *to = ws->b;                                                                                     \
-        const unsigned count = job->columns * job->depth;                                                    \
-        for (unsigned i = 0; i < count; i++)                                                                 \
-            to[i] = vm_float32(vm_bits32(decode_code(type, from[i])) ^ flip);                                \
-    }
+#define DECODE(type, T)                                                                                      \
+    for (size_t i = 0; i < count; i++)                                                                       \
+        to[i] = vm_float32(vm_bits32(decode_code(type, ((const T *)codes)[i])) ^ flip);
 /* clang-format off */
 #define NARROW_TYPES(X) X(NUM_DTYPE_F8E4M3FN) X(NUM_DTYPE_F8E5M2) X(NUM_DTYPE_F6E2M3FN) X(NUM_DTYPE_F6E3M2FN) \
     X(NUM_DTYPE_F4E2M1FN) X(NUM_DTYPE_I8) X(NUM_DTYPE_U8)
 /* clang-format on */
-
-static void decode_a(const vm_tensor_job *job, workspace *ws) {
-    const size_t rows = job->rows & ~15u, words = job->depth * code_bytes(job->a_type) / 4;
-    const u32 flip = job->negate_a ? 0x80000000u : 0;
-    const u32 *source = job->a;
-    for (size_t r = 0; r < rows && words == 8; r++)
-        for (size_t w = 0; w < 8; w++)
-            ws->words[w][r] = source[r * 8 + w];
-    for (size_t r = 0; r < rows && words != 8; r++)
-        for (size_t w = 0; w < words; w++)
-            ws->words[w][r] = source[r * words + w];
-    switch (job->a_type) {
+static void decode(num_dtype type, const void *restrict codes, f32 *restrict to, size_t count, bool negate) {
+    const u32 flip = negate ? 0x80000000u : 0;
+    switch (type) {
     case NUM_DTYPE_F16:
-        DECODE_ROWS(NUM_DTYPE_F16, 16)
+        VM_NAME(vm_tensor_decode_f16)(codes, to, count, flip);
         break;
     case NUM_DTYPE_BF16:
-        DECODE_ROWS(NUM_DTYPE_BF16, 16)
+        DECODE(NUM_DTYPE_BF16, uint16_t)
         break;
     case NUM_DTYPE_TF32:
-        DECODE_ROWS(NUM_DTYPE_TF32, 32)
+        DECODE(NUM_DTYPE_TF32, u32)
         break;
 #define X(type)                                                                                              \
     case type:                                                                                               \
-        DECODE_ROWS(type, 8)                                                                                 \
-        break;
-        NARROW_TYPES(X)
-#undef X
-    default:
-        break;
-    }
-}
-static void decode_b(const vm_tensor_job *job, workspace *ws) {
-    const u32 flip = job->negate_b ? 0x80000000u : 0;
-    switch (job->b_type) {
-    case NUM_DTYPE_F16:
-        DECODE_FLAT(NUM_DTYPE_F16, uint16_t)
-        break;
-    case NUM_DTYPE_BF16:
-        DECODE_FLAT(NUM_DTYPE_BF16, uint16_t)
-        break;
-    case NUM_DTYPE_TF32:
-        DECODE_FLAT(NUM_DTYPE_TF32, u32)
-        break;
-#define X(type)                                                                                              \
-    case type:                                                                                               \
-        DECODE_FLAT(type, u8)                                                                                \
+        DECODE(type, u8)                                                                                     \
         break;
         NARROW_TYPES(X)
 #undef X
@@ -413,12 +359,12 @@ static road road_of(const vm_tensor_job *job) {
 }
 
 /* c: encoded as the model's output; start: as f32, times 2^-scale_c. */
-static void load_column(const vm_tensor_job *job, workspace *ws, unsigned n) {
+static void load_column(const vm_tensor_job *job, workspace *ws, unsigned n, f32 *start) {
     const size_t rows = job->rows & ~15u;
     if (!job->enable_d) {
         ROWS_LOOP {
             ws->c[l] = 0;
-            ws->start[l] = 0;
+            start[l] = 0;
         }
         return;
     }
@@ -430,11 +376,11 @@ static void load_column(const vm_tensor_job *job, workspace *ws, unsigned n) {
     if (job->model.output == NUM_DTYPE_F16) {
         ROWS_LOOP {
             ws->c[l] &= 0xffff;
-            ws->start[l] = decode_narrow(ws->c[l], 5, 10, 15, 1) * less;
+            start[l] = decode_narrow(ws->c[l], 5, 10, 15, 1) * less;
         }
     } else {
         ROWS_LOOP {
-            ws->start[l] = vm_float32(ws->c[l]) * less;
+            start[l] = vm_float32(ws->c[l]) * less;
         }
     }
 }
@@ -612,7 +558,7 @@ static void multiply_hw(const vm_tensor_job *job, workspace *ws) {
         if (direct.in)
             start = (const f32 *)(const void *)job->d[n];
         else
-            load_column(job, ws, n);
+            load_column(job, ws, n, ws->start);
         if (wide) {
             ROWS_LOOP {
                 ws->wide_best[l] = 1;
@@ -659,14 +605,6 @@ static void multiply_hw(const vm_tensor_job *job, workspace *ws) {
 #define FUSED(x, y, z) ((f32)((f64)(x) * (f64)(y) + (f64)(z)))
 #endif
 #define CHAIN(k, b_k) sum = FUSED(a[(k)*R + l], b_k, sum);
-static void chain8(const f32 *restrict a, const f32 *restrict b, const f32 *start, f32 *to, size_t rows) {
-    DECLARE8(f32, x, b);
-    ROWS_LOOP {
-        f32 sum = start[l];
-        STEPS8(CHAIN, x, 0)
-        to[l] = sum;
-    }
-}
 static void chain16(const f32 *restrict a, const f32 *restrict b, const f32 *start, f32 *to, size_t rows) {
     DECLARE8(f32, x, b);
     DECLARE8(f32, y, b + 8);
@@ -679,31 +617,39 @@ static void chain16(const f32 *restrict a, const f32 *restrict b, const f32 *sta
 }
 static void multiply_fp32(const vm_tensor_job *job, workspace *ws) {
     const size_t rows = job->rows & ~15u;
-    const unsigned depth = job->depth;
     const road direct = road_of(job);
-    for (unsigned n = 0; n < job->columns; n++) {
-        const f32 *start = ws->start;
-        if (direct.in)
-            start = (const f32 *)(const void *)job->d[n];
-        else
-            load_column(job, ws, n);
-        if (depth == 8)
-            chain8(ws->a, ws->b + n * depth, start, ws->start, rows);
-        else
-            for (unsigned k = 0; k < depth; k += 16)
-                chain16(ws->a + k * R, ws->b + n * depth + k, k == 0 ? start : ws->start, ws->start, rows);
-        u32 *out = direct.out ? job->d[n] : ws->out;
-        if (job->model.output == NUM_DTYPE_F16) {
-            ROWS_LOOP {
-                out[l] = half_f16_encode(ws->start[l]);
-            }
-        } else {
-            ROWS_LOOP {
-                out[l] = vm_canon(ws->start[l]);
-            }
+    for (unsigned first = 0; first < job->columns; first += N) {
+        const f32 *start[N];
+        f32 *to[N];
+        for (unsigned j = 0; j < N; j++) {
+            const unsigned n = first + j;
+            start[j] = to[j] = ws->block[j];
+            prefetch(job, n + N);
+            if (n >= job->columns)
+                continue;
+            if (direct.out)
+                to[j] = (f32 *)(void *)job->d[n];
+            if (direct.in)
+                start[j] = to[j];
+            else
+                load_column(job, ws, n, ws->block[j]);
         }
-        if (!direct.out)
-            store_column(job, ws, n);
+        bool nan = VM_NAME(vm_tensor_chain)(ws->a, ws->b + first * job->depth, job->depth, start, to, rows);
+        for (unsigned j = 0; j < N && first + j < job->columns; j++) {
+            const f32 *from = to[j];
+            u32 *out = direct.out ? job->d[first + j] : ws->out;
+            if (job->model.output == NUM_DTYPE_F16) {
+                ROWS_LOOP {
+                    out[l] = half_f16_encode(from[l]);
+                }
+            } else if (nan || !direct.out) {
+                ROWS_LOOP {
+                    out[l] = vm_canon(from[l]);
+                }
+            }
+            if (!direct.out)
+                store_column(job, ws, first + j);
+        }
     }
 }
 
@@ -711,7 +657,7 @@ static void multiply_fp32(const vm_tensor_job *job, workspace *ws) {
 static void multiply_integer(const vm_tensor_job *job, workspace *ws) {
     const size_t rows = job->rows & ~15u, depth = job->depth;
     for (unsigned n = 0; n < job->columns; n++) {
-        load_column(job, ws, n);
+        load_column(job, ws, n, ws->start);
         ROWS_LOOP {
             ws->start[l] = 0;
         }
@@ -755,7 +701,7 @@ static void multiply_grouped(const vm_tensor_job *job, workspace *ws) {
             fb[i] = decode_factor(job->scale_type, code);
             special |= job->scale_type == NUM_DTYPE_F8E8M0FNU ? code == 0xff : (code & 0x7f) == 0x7f;
         }
-        load_column(job, ws, n);
+        load_column(job, ws, n, ws->start);
         for (unsigned i = 0; i < groups; i++) {
             ROWS_LOOP {
                 ws->group[i][l] = 0;
@@ -791,7 +737,7 @@ static void multiply_grouped(const vm_tensor_job *job, workspace *ws) {
 
 static void multiply_slow(const vm_tensor_job *job, workspace *ws) {
     for (unsigned n = 0; n < job->columns; n++) {
-        load_column(job, ws, n);
+        load_column(job, ws, n, ws->start);
         for (unsigned l = 0; l < job->rows; l++)
             ws->out[l] = slow_cell(job, l, n, ws->c[l]);
         store_column(job, ws, n);
@@ -806,8 +752,9 @@ void VM_NAME(vm_tensor_multiply)(const vm_tensor_job *job, void *scratch) {
         multiply_slow(job, ws);
         return;
     }
-    decode_a(job, ws);
-    decode_b(job, ws);
+    decode(job->a_type, job->a, ws->a_rows, (size_t)job->rows * job->depth, job->negate_a);
+    VM_NAME(vm_tensor_transpose)(ws->a_rows, ws->a, job->rows, job->depth);
+    decode(job->b_type, job->b, ws->b, (size_t)job->columns * job->depth, job->negate_b);
     if (job->integer) {
         multiply_integer(job, ws);
     } else if (job->model.numerics == VM_NUMERICS_FP32) {

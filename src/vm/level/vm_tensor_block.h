@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The innermost loops of the matrix unit: blocks of columns by rows that stay in registers, and what brings
+ * operands into their order. Plain numbers in, plain numbers out. Operands stand as a[k][row], VM_TENSOR_ROWS
+ * apart, and b[column][k], `depth` apart. Up to VM_TENSOR_ROWS rows are read and written, whatever `rows`. */
+#ifndef TIRC_VM_TENSOR_BLOCK_H
+#define TIRC_VM_TENSOR_BLOCK_H
+#include "vm/level/vm_level.h"
+#include "vm/vm_tensor_multiply.h"
+
+#ifndef VM_CHUNK
+#define VM_CHUNK     16
+#define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
+/* clang-format off */
+VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(f32) VM_VECTOR(u64) VM_VECTOR(f64)
+/* clang-format on */
+#endif
+
+    enum {
+        VM_TENSOR_BLOCK = 4
+    }; /* columns at once */
+
+/* f16 to f32, exactly; NaN of any kind. */
+void VM_NAME(vm_tensor_decode_f16)(const uint16_t *codes, f32 *to, size_t count, u32 flip);
+/* from[row][k], depth apart, to to[k][row]; both whole multiples of 8, rows of 16. */
+void VM_NAME(vm_tensor_transpose)(const f32 *from, f32 *to, size_t rows, size_t depth);
+
+/* fp32: one fused multiply-add per product, k increasing. to may be start. True: some sum is NaN. */
+bool VM_NAME(vm_tensor_chain)(const f32 *a, const f32 *b, unsigned depth,
+                              const f32 *const start[VM_TENSOR_BLOCK], f32 *const to[VM_TENSOR_BLOCK],
+                              size_t rows);
+#endif
