@@ -85,7 +85,8 @@ static const char *const call_text[] = {
     [APPROX_F16] = "cvt.u16.u32 %%h1, %%r2;\n%s %%h2, %%h1;\ncvt.u32.u16 %%r3, %%h2;\n"};
 
 /* Kernels over inputs first + step * i. `digest`: each thread takes 1024 inputs and adds the mixes of
- * approx_mix to sums[input >> shift]; `array`: stores results. */
+ * approx_mix to sums[input >> shift]; `array`: stores results. The loop counts down: ptxas 13.0 compares an
+ * input that counts up with its end as signed numbers, and that loop never ends where it passes 2^31. */
 static const char module_text[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry digest(.param .u64 sums, .param .u32 first, .param .u32 shift)\n{\n"
@@ -93,13 +94,13 @@ static const char module_text[] =
     ".pred %%p;\n"
     "mov.u32 %%r5, %%ctaid.x;\nmov.u32 %%r6, %%ntid.x;\nmov.u32 %%r7, %%tid.x;\n"
     "mad.lo.u32 %%r5, %%r5, %%r6, %%r7;\nshl.b32 %%r5, %%r5, 10;\nld.param.u32 %%r6, [first];\n"
-    "add.u32 %%r2, %%r5, %%r6;\nadd.u32 %%r8, %%r2, 1024;\nmov.u64 %%l4, 0;\n"
+    "add.u32 %%r2, %%r5, %%r6;\nmov.u32 %%r8, 1024;\nmov.u64 %%l4, 0;\n"
     "again:\n%1$s"
     "cvt.u64.u32 %%l1, %%r2;\nmov.u64 %%l2, 0x9e3779b97f4a7c15;\nmul.lo.u64 %%l1, %%l1, %%l2;\n"
     "cvt.u64.u32 %%l2, %%r3;\nadd.u64 %%l1, %%l1, %%l2;\nshr.u64 %%l2, %%l1, 32;\nxor.b64 %%l1, %%l1, %%l2;\n"
     "mov.u64 %%l3, 0xd6e8feb86659fd93;\nmul.lo.u64 %%l1, %%l1, %%l3;\nshr.u64 %%l2, %%l1, 32;\n"
     "xor.b64 %%l1, %%l1, %%l2;\nadd.u64 %%l4, %%l4, %%l1;\n"
-    "add.u32 %%r2, %%r2, 1;\nsetp.ne.u32 %%p, %%r2, %%r8;\n@%%p bra again;\n"
+    "add.u32 %%r2, %%r2, 1;\nsub.u32 %%r8, %%r8, 1;\nsetp.ne.u32 %%p, %%r8, 0;\n@%%p bra again;\n"
     "sub.u32 %%r2, %%r2, 1;\nld.param.u32 %%r6, [shift];\nshr.u32 %%r2, %%r2, %%r6;\nld.param.u64 %%l5, "
     "[sums];\n"
     "mad.wide.u32 %%l5, %%r2, 8, %%l5;\nred.global.add.u64 [%%l5], %%l4;\nret;\n}\n"
