@@ -91,11 +91,11 @@ bool check_words_copy(const vm_finding *f, base_builder *out, const char **help)
         base_builder_format(out,
                             "reads %" PRIu64 " bytes of shared memory, of which warp %" PRIu64
                             " wrote those at 0x%" PRIx64
-                            " with ordinary stores, and no fence.proxy.async since",
+                            " with ordinary stores or cp.async, and no fence.proxy.async since",
                             f->size, f->required, f->address);
-        *help = "fence.proxy.async.shared::cta in the threads that wrote, before the barrier that they share "
-                "with "
-                "the thread that starts the copy";
+        *help =
+            "fence.proxy.async.shared::cta in the threads that wrote (after cp.async.wait_group), before the "
+            "barrier that they share with the thread that starts the copy or multiplication";
         return true;
     case VM_FIND_COPY_CTA:
         base_builder_format(out,

@@ -3,6 +3,7 @@
  * not fill is zero. The lanes of an instruction are one operation, as far as their groups and places allow.
  */
 #include "vm/vm_copy.h"
+#include "vm/vm_proxy.h"
 
 typedef struct lane_copy {
     uint8_t *to;
@@ -22,6 +23,14 @@ static void complete_copy(vm_async *operation) {
             memcpy(lane->to, lane->from, lane->have);
         memset(lane->to + lane->have, 0, (size_t)(lane->size - lane->have));
     }
+}
+
+/* cp.async is no operation of the async proxy (9.7.9.25.2 names the bulk ones): once it is waited for, its
+ * bytes are ordinary writes of its warp. */
+static void observed_copy(vm_async *operation) {
+    for (uint32_t i = 0; i < operation->range_count; i++)
+        vm_proxy_write(operation->warp, (uint32_t)operation->ranges[i].begin,
+                       (uint32_t)(operation->ranges[i].end - operation->ranges[i].begin));
 }
 
 /* One lane, checked; false after reporting. */
@@ -92,6 +101,7 @@ static void issue_some(vm_warp *warp, const lane_place *places, uint32_t *mask) 
         c->lanes[c->count++] = places[lane].copy;
     }
     operation->complete = complete_copy;
+    operation->observed = warp->cta->proxy != NULL ? observed_copy : NULL;
     operation->order = vm_copy_order(warp, 0);
     operation->group = group;
     for (uint32_t i = 0; i < count; i++)

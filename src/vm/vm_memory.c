@@ -57,6 +57,14 @@ static vm_space resolve(uint64_t *address) {
     return windows[window];
 }
 
+/* Addresses are truncated to the width of their space (PTX ISA 6.4.1), for .shared 32 bits: of a generic
+ * address of shared memory the offset stays. */
+static uint64_t truncated(vm_space space, uint64_t address) {
+    return space == VM_SHARED && address >> VM_WINDOW_BITS == VM_SHARED_BASE >> VM_WINDOW_BITS
+               ? (uint32_t)address
+               : address;
+}
+
 typedef struct place {
     uint8_t *host;         /* NULL: local memory */
     uint32_t local_offset; /* LOCAL */
@@ -70,6 +78,7 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
     uint64_t given = address;
     ptx_space named = space_of(space);
     vm_space real = space;
+    address = truncated(space, address);
     if (space == VM_GENERIC) {
         real = resolve(&address);
         named = space_of(real);
@@ -253,7 +262,7 @@ vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = count > 1 ? warp->cta->run->program->extras.items + op->x + 1 : &op->d;
     VM_FOR_LANES(lane, mask) {
         uint8_t data[64] = {0};
-        uint64_t address = vm_memory_address(warp, op, lane);
+        uint64_t address = truncated(VM_ACCESS_SPACE(op->sub), vm_memory_address(warp, op, lane));
         if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && !(op->sub & VM_ACCESS_CLUSTER) &&
             warp->cta->cluster_size && address >> VM_RANK_SHIFT != warp->cta->rank &&
             address >> VM_RANK_SHIFT < warp->cta->cluster_size) /* another CTA's, with .shared::cta */

@@ -97,6 +97,36 @@ static void parameters(void **state) {
 
 /* A bad load gives 0, a bad store is dropped, the others work; each place is reported once with what it
  * needs. */
+/* .shared takes the low 32 bits of a generic address: the place inside shared memory. Another space's it
+ * refuses. */
+static void generic_in_shared(void **state) {
+    base_arena *arena = *state;
+    static const char *const accesses[] = {
+        "st.shared.u32 [%rd1], %r1;\nld.shared.u32 %r2, [%rd1];\n",
+        "st.shared.v2.u32 [%rd2], {%r1, %r1};\nld.shared.v2.u32 {%r2, %r3}, [%rd2];\n",
+        "atom.shared.exch.b32 %r4, [%rd1], %r1;\natom.shared.add.u32 %r2, [%rd1], 0;\n",
+        "st.u32 [%rd1], %r90;\nred.shared.add.u32 [%rd1], 7;\nld.u32 %r2, [%rd1];\n",
+        "st.volatile.shared::cta.u32 [%rd1+0], %r1;\nld.volatile.shared::cta.u32 %r2, [%rd1];\n"};
+    for (unsigned i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "mov.u64 %%rd3, tile;\ncvta.shared.u64 %%rd3, %%rd3;\nmul.wide.u32 %%rd4, %%r90, 4;\n"
+                 "add.s64 %%rd1, %%rd3, %%rd4;\nadd.s64 %%rd2, %%rd1, %%rd4;\nadd.u32 %%r1, %%r90, 7;\n%s"
+                 "add.s64 %%rd5, %%rd90, %%rd4;\nst.global.u32 [%%rd5], %%r2;\n",
+                 accesses[i]);
+        vm_case *c = vm_case_load(arena, vm_case_kernel(arena, 1, ".shared .align 16 .b8 tile[512];", text));
+        uint32_t *out = vm_case_buffer(c, "out", 4 * 64);
+        vm_case_run(c, 1, 64);
+        vm_case_clean(c);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_int_equal(out[t], t + 7);
+    }
+    vm_case *c = vm_case_load(arena, vm_case_kernel(arena, 1, "", "ld.shared.u32 %r1, [%rd90];\n"));
+    vm_case_buffer(c, "out", 4);
+    vm_case_run(c, 1, 1);
+    assert_string_equal(vm_case_findings(c), "bad-space");
+}
+
 static void bad_accesses(void **state) {
     base_arena *arena = *state;
     const char *body =
@@ -245,9 +275,10 @@ static void unsupported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(elementwise),  UNIT_WITH_ARENA(widths),         UNIT_WITH_ARENA(parameters),
-        UNIT_WITH_ARENA(bad_accesses), UNIT_WITH_ARENA(launches),       UNIT_WITH_ARENA(thread_counts),
-        UNIT_WITH_ARENA(step_limit),   UNIT_WITH_ARENA(progress_stops), UNIT_WITH_ARENA(unsupported),
+        UNIT_WITH_ARENA(elementwise),       UNIT_WITH_ARENA(widths),       UNIT_WITH_ARENA(parameters),
+        UNIT_WITH_ARENA(generic_in_shared), UNIT_WITH_ARENA(bad_accesses), UNIT_WITH_ARENA(launches),
+        UNIT_WITH_ARENA(thread_counts),     UNIT_WITH_ARENA(step_limit),   UNIT_WITH_ARENA(progress_stops),
+        UNIT_WITH_ARENA(unsupported),
     };
     return cmocka_run_group_tests_name("vm basic", tests, NULL, NULL);
 }

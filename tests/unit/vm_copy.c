@@ -657,6 +657,23 @@ static void findings(void **state) {
           ONE "fence.proxy.async;\nst.shared.v2.u32 [tile+64], {%r93, %r93};\n"
               "@%p15 cp.async.bulk.global.shared::cta.bulk_group [%rd91], [tile], 64;\n" DRAIN,
           map, "", NULL); /* other bytes */
+    /* cp.async writes like an ordinary store, once it is waited for */
+    finds(state,
+          ONE "@%p15 cp.async.ca.shared.global [tile+64], [%rd91], 16;\ncp.async.wait_all;\nbar.sync 0;\n"
+              "@%p15 cp.async.bulk.global.shared::cta.bulk_group [%rd91], [tile], 128;\n" DRAIN,
+          map, "copy-proxy", NULL);
+    finds(state,
+          ONE "@%p15 cp.async.ca.shared.global [tile+64], [%rd91], 16;\ncp.async.wait_all;\n"
+              "fence.proxy.async;\nbar.sync 0;\n"
+              "@%p15 cp.async.bulk.global.shared::cta.bulk_group [%rd91], [tile], 128;\n" DRAIN,
+          map, "", NULL);
+    finds(state,
+          ONE
+          "@%p15 mbarrier.init.shared.b64 [bar], 1;\n"
+          "@%p15 cp.async.ca.shared.global [tile+64], [%rd91], 16;\n"
+          "@%p15 cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n@%p15 fence.proxy.async;\nbar.sync "
+          "0;\n" WAIT("0") "@%p15 cp.async.bulk.global.shared::cta.bulk_group [%rd91], [tile], 128;\n" DRAIN,
+          map, "copy-proxy", NULL);
     /* the tile before its barrier; a store's source before its group has read it */
     finds(state,
           ONE

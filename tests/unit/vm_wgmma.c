@@ -85,7 +85,9 @@ static const char *run(base_arena *arena, const char *body, uint32_t threads, fl
     const char *first = NULL;
     for (unsigned s = 0; s < 9; s++) {
         vm_case *c = vm_case_load(arena, kernel(arena, body));
-        vm_case_buffer(c, "in", 16);
+        uint16_t *in = vm_case_buffer(c, "in", 16);
+        for (unsigned i = 0; i < 8; i++)
+            in[i] = 0x3c00;
         float *out = vm_case_buffer(c, "out", 128 * 16);
         c->launch.schedule = (vm_schedule)(s % 3);
         c->launch.seed = s;
@@ -176,12 +178,29 @@ static void operands(void **state) {
     assert_string_equal(run(arena, FENCE MMA COMMIT WAIT0, 96, -1), "wgmma-warpgroup");
 }
 
+/* cp.async writes as ordinary instructions do: the async proxy sees it after a fence that comes behind the
+ * wait, in the warp that copies or in the one that multiplies. */
+#define COPY                                                                                                 \
+    "ld.param.u64 %a3, [a];\ncp.async.ca.shared.global [%t4], [%a3], 16;\n"                                  \
+    "cp.async.ca.shared.global [%t4+16], [%a3], 16;\ncp.async.commit_group;\n"
+#define LANDED "cp.async.wait_group 0;\n"
+#define PROXY  "fence.proxy.async.shared::cta;\n"
+#define BAR    "bar.sync 0;\n"
+static void asynchronous_copies(void **state) {
+    base_arena *arena = *state;
+    assert_string_equal(run(arena, COPY LANDED PROXY BAR FENCE MMA COMMIT WAIT0, 128, 16), "");
+    assert_string_equal(run(arena, COPY LANDED BAR PROXY FENCE MMA COMMIT WAIT0, 128, 16), "");
+    assert_string_equal(run(arena, COPY LANDED BAR FENCE MMA COMMIT WAIT0, 128, 16), "copy-proxy");
+    assert_string_equal(run(arena, COPY PROXY LANDED BAR FENCE MMA COMMIT WAIT0, 128, 16), "copy-proxy");
+    /* nor is there a barrier: a warp multiplies what the others copy later */
+    assert_string_equal(run(arena, COPY LANDED FENCE MMA COMMIT WAIT0, 128, 16), "copy-proxy");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses),
-        UNIT_WITH_ARENA(groups),
-        UNIT_WITH_ARENA(registers_in_flight),
-        UNIT_WITH_ARENA(operands),
+        cmocka_unit_test(addresses),          UNIT_WITH_ARENA(groups),
+        UNIT_WITH_ARENA(registers_in_flight), UNIT_WITH_ARENA(operands),
+        UNIT_WITH_ARENA(asynchronous_copies),
     };
     return cmocka_run_group_tests_name("vm_wgmma", tests, NULL, NULL);
 }
