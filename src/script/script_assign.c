@@ -151,7 +151,8 @@ static void assign_name_python(script_evaluator *e, const script_node *target, s
         bind_symbol(e, target, value, NULL);
         return;
     }
-    script_name_tensor(e, value, target->text, target->span);
+    if (e->constructing == 0) /* what a constructor allocates is named after the object and the field */
+        script_name_tensor(e, value, target->text, target->span);
     script_bind(e, target->text, value, SCRIPT_BIND_PLAIN, target->span);
 }
 
@@ -174,6 +175,25 @@ static void bind_expr(script_evaluator *e, const script_node *target, script_val
     }
 }
 
+/* A name that reads as one element is that element: of a scalar, here or around an inline function, or of
+ * the tensor whose element an inline function was given. */
+static bool store_into_name(script_evaluator *e, const script_node *target, const script_binding *old,
+                            script_value value, base_span value_span) {
+    if (!old || !is_storable(value))
+        return false;
+    if (old->value.kind == SCRIPT_VALUE_TENSOR && script_is_single(old->value.as.tensor)) {
+        store_scalar(e, old->value.as.tensor, value, target->span, value_span);
+        return true;
+    }
+    if (old->value.kind != SCRIPT_VALUE_EXPR || old->value.as.expr->op != IR_LOAD ||
+        old->kind != SCRIPT_BIND_PLAIN)
+        return false;
+    const ir_expr *load = old->value.as.expr;
+    script_store(e, (ir_tensor *)(uintptr_t)load->at.tensor, load->args, load->count, value, target->span,
+                 value_span);
+    return true;
+}
+
 static void assign_name(script_evaluator *e, const script_node *target, script_value value,
                         base_span value_span) {
     const char *name = target->text;
@@ -184,11 +204,8 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
     }
     if (old && refuse_immutable(e, old, target->span, false))
         return;
-    if (old && old->value.kind == SCRIPT_VALUE_TENSOR && script_is_single(old->value.as.tensor) &&
-        is_storable(value)) {
-        store_scalar(e, old->value.as.tensor, value, target->span, value_span);
+    if (store_into_name(e, target, old ? old : script_find(e, name), value, value_span))
         return;
-    }
     switch (value.kind) {
     case SCRIPT_VALUE_META:
         script_bind(e, name, *value.as.meta, SCRIPT_BIND_PLAIN, target->span);
@@ -205,6 +222,9 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
         break;
     case SCRIPT_VALUE_POOL:
         script_name_pool(e, value, name, target->span);
+        break;
+    case SCRIPT_VALUE_OBJECT:
+        script_name_object(e, value, name, 6, target->span);
         break;
     case SCRIPT_VALUE_INT:
     case SCRIPT_VALUE_FLOAT:
@@ -372,6 +392,11 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
         script_value object = script_expression(e, target->a);
         if (object.kind == SCRIPT_VALUE_TENSOR)
             script_error(e, "T0227", target->span, "'%s' of a tensor is read-only", target->text);
+        else if (object.kind == SCRIPT_VALUE_OBJECT)
+            script_object_assign(e, object, target, value, value_span);
+        else if (object.kind == SCRIPT_VALUE_CLASS)
+            script_scope_bind(e, object.as.class->scope, target->text, value, SCRIPT_BIND_PLAIN,
+                              target->span);
         else if (!script_is_poison(object))
             script_error(e, "T0227", target->span, "attributes of %s cannot be assigned",
                          script_value_name(e->arena, object));
@@ -530,7 +555,10 @@ void script_augmented_assign(script_evaluator *e, const script_node *node) {
         return;
     }
     if (node->a->kind != SCRIPT_NAME) {
-        script_assign(e, node->a, value, node->b->span);
+        script_value before = script_expression(e, node->a);
+        script_value result = script_binary(e, node->op, before, value, node->span);
+        if (!script_is_poison(result))
+            script_assign(e, node->a, result, node->b->span);
         return;
     }
     script_binding *old = is_kernel_rules(e) ? script_find_local(e, node->a->text) : NULL;

@@ -285,6 +285,28 @@ static script_value call_type(script_evaluator *e, script_value type, const scri
     return x ? script_expr(x) : script_poison();
 }
 
+static script_value call_bound(script_evaluator *e, const script_bound *bound,
+                               const script_arguments *arguments, base_span span) {
+    const script_object *outer = e->self;
+    script_arguments all = {0};
+    base_vector_push(e->arena, &all.items, (script_argument){.value = *bound->receiver, .span = span});
+    for (size_t i = 0; i < arguments->items.count; i++)
+        base_vector_push(e->arena, &all.items, arguments->items.items[i]);
+    e->self = bound->receiver->kind == SCRIPT_VALUE_OBJECT ? bound->receiver->as.object : NULL;
+    script_value v = script_call_closure(e, bound->closure, &all, span);
+    e->self = outer;
+    return v;
+}
+
+static script_value construct(script_evaluator *e, script_class *class, script_arguments *arguments,
+                              base_span span) {
+    if (!script_enter(e, span))
+        return script_poison();
+    script_value v = script_construct(e, class, arguments, span);
+    script_leave(e);
+    return v;
+}
+
 script_value script_call_value(script_evaluator *e, script_value callee, script_arguments *arguments,
                                const script_node *node, base_span span, base_span name_span) {
     switch (callee.kind) {
@@ -297,6 +319,19 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
                          name_span);
     case SCRIPT_VALUE_FUNCTION:
         return script_call_closure(e, callee.as.closure, arguments, span);
+    case SCRIPT_VALUE_BOUND:
+        return call_bound(e, callee.as.bound, arguments, span);
+    case SCRIPT_VALUE_PARTIAL:
+        return script_call_partial(e, callee.as.partial, arguments, node, span, name_span);
+    case SCRIPT_VALUE_CLASS:
+        return construct(e, callee.as.class, arguments, span);
+    case SCRIPT_VALUE_OBJECT:
+        if (script_find_method(e, callee.as.object->class, "__call__")) {
+            script_value method = script_get_attribute(e, callee, "__call__", span);
+            return script_call_value(e, method, arguments, node, span, name_span);
+        }
+        script_error(e, "T0264", name_span, "%s cannot be called", script_value_name(e->arena, callee));
+        return script_poison();
     case SCRIPT_VALUE_TYPE:
         return call_type(e, callee, arguments, span);
     case SCRIPT_VALUE_FOREIGN:
@@ -392,10 +427,19 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     if (!script_enter(e, span))
         return script_poison();
     script_scope *caller = e->scope;
-    bool was_python = e->is_python;
-    e->scope = closure->scope;
+    const script_closure *running = e->closure;
+    bool was_python = e->is_python, is_inline = closure->role == SCRIPT_ROLE_INLINE;
+    uint32_t outer_depth = e->inline_depth;
+    if (is_inline && !script_need_kernel(e, span, "an inline function")) {
+        script_leave(e);
+        return script_poison();
+    }
+    if (!closure->is_dynamic)
+        e->scope = closure->scope;
     script_scope_open(e, true);
-    e->is_python = true;
+    e->closure = closure;
+    e->is_python = !is_inline;
+    e->inline_depth = is_inline ? e->ir_depth : 0;
     script_value result = script_poison();
     if (bind_closure(e, closure, arguments, span)) {
         if (closure->node->kind == SCRIPT_LAMBDA) {
@@ -408,7 +452,9 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
         }
     }
     e->scope = caller;
+    e->closure = running;
     e->is_python = was_python;
+    e->inline_depth = outer_depth;
     script_leave(e);
     return result;
 }

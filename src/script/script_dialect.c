@@ -15,7 +15,9 @@ static const script_dialect_word words[] = {
 };
 enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
-static const char *const hidden[] = {"python.", "math.", "list.", "dict.", "str."};
+static const char *const hidden[] = {"python.", "math.",      "list.",      "dict.",
+                                     "str.",    "set.",       "tuple.",     "enum.",
+                                     "typing.", "functools.", "itertools.", "dataclasses."};
 
 static bool is_hidden(const char *path) {
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)

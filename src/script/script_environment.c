@@ -112,25 +112,68 @@ script_binding *script_find_local(script_evaluator *e, const char *name) {
         script_binding *binding = scope_get(scope, name);
         if (binding)
             return binding;
+        script_scope *home = scope->elsewhere ? base_map_get(scope->elsewhere, BASE_KEY(name)) : NULL;
+        if (home)
+            return scope_get(home, name);
         if (scope->is_function)
             break;
     }
     return NULL;
 }
 
-script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
-                            script_binding_kind kind, base_span span) {
+script_binding *script_scope_find(script_evaluator *e, const script_scope *scope, const char *name) {
+    return scope_get(scope, base_name_of(e->names, name));
+}
+
+script_binding *script_scope_bind(script_evaluator *e, script_scope *scope, const char *name,
+                                  script_value value, script_binding_kind kind, base_span span) {
     name = base_name_of(e->names, name);
-    if (!e->scope->map)
-        e->scope->map = base_map_create(e->arena);
-    script_binding *binding = base_map_get(e->scope->map, BASE_KEY(name));
+    if (!scope->map)
+        scope->map = base_map_create(e->arena);
+    script_binding *binding = base_map_get(scope->map, BASE_KEY(name));
     if (!binding) {
         binding = BASE_NEW(e->arena, script_binding);
-        base_map_set(e->scope->map, BASE_KEY(name), binding);
-        base_vector_push(e->arena, &e->scope->names, name);
+        base_map_set(scope->map, BASE_KEY(name), binding);
+        base_vector_push(e->arena, &scope->names, name);
     }
     *binding = (script_binding){.name = name, .value = value, .kind = kind, .span = span};
     return binding;
+}
+
+script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
+                            script_binding_kind kind, base_span span) {
+    script_scope *scope = e->scope;
+    name = base_name_of(e->names, name);
+    /* global and nonlocal names live in another scope */
+    for (script_scope *s = scope; s; s = s->is_function ? NULL : s->parent)
+        if (s->elsewhere && base_map_get(s->elsewhere, BASE_KEY(name)))
+            scope = base_map_get(s->elsewhere, BASE_KEY(name));
+    return script_scope_bind(e, scope, name, value, kind, span);
+}
+
+void script_declare_elsewhere(script_evaluator *e, const script_node *node) {
+    for (size_t i = 0; i < node->items.count; i++) {
+        const char *name = base_name_of(e->names, node->items.items[i]->text);
+        script_scope *scope = e->scope, *home = e->module_scope;
+        while (!scope->is_function && scope->parent)
+            scope = scope->parent;
+        if (node->kind == SCRIPT_NONLOCAL) {
+            home = NULL;
+            for (script_scope *s = scope->parent; s && s != e->module_scope && !home; s = s->parent)
+                if (scope_get(s, name))
+                    home = s;
+            if (!home) {
+                script_error(e, "T0201", node->items.items[i]->span,
+                             "no function around this one has a name '%s'", name);
+                continue;
+            }
+        }
+        if (scope == home)
+            continue;
+        if (!scope->elsewhere)
+            scope->elsewhere = base_map_create(e->arena);
+        base_map_set(scope->elsewhere, BASE_KEY(name), home);
+    }
 }
 
 /* ---- suggestions ---- */
@@ -203,8 +246,10 @@ static void suggest_name(script_evaluator *e, base_diagnostic *d, const char *na
 
 script_value script_lookup(script_evaluator *e, const char *name, base_span span) {
     script_binding *binding = script_find(e, name);
-    if (binding)
+    if (binding) {
+        binding->is_read = true;
         return binding->value;
+    }
     char path[80];
     if (strlen(name) < 60) {
         snprintf(path, sizeof(path), "python.%s", name);

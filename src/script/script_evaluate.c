@@ -38,9 +38,19 @@ static script_value foreign(script_evaluator *e, const char *name) {
                           .as.string.text = base_arena_string(e->arena, name, strlen(name))};
 }
 
+/* Modules of Python itself that the table has words of; other names of them are errors where they are used.
+ */
+static bool is_python_module(const char *path) {
+    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses", "enum", "typing"};
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+        if (strcmp(path, modules[i]) == 0)
+            return true;
+    return false;
+}
+
 static script_value import_path(script_evaluator *e, const char *path) {
-    if (strcmp(path, "math") == 0)
-        return namespace_value("math");
+    if (is_python_module(path))
+        return namespace_value(path);
     if (!is_dialect_package(path))
         return foreign(e, path);
     if (is_root_name(last_part(path)) && strcmp(path, "tirx") != 0)
@@ -52,9 +62,10 @@ static script_value import_path(script_evaluator *e, const char *path) {
 static script_value import_name(script_evaluator *e, const char *package, const char *name, base_span span) {
     static const char *const modules[] = {"script", "ir",  "layout",  "lang",  "backend",
                                           "cuda",   "tir", "runtime", "target"};
-    if (strcmp(package, "math") == 0) {
-        script_value v = script_namespace_find(e, "math", name);
-        return script_is_poison(v) ? script_unknown_word(e, "math", name, span) : v;
+    if (is_python_module(package)) {
+        script_value v = script_namespace_find(e, package, name);
+        if (!script_is_poison(v) || strcmp(package, "math") == 0)
+            return script_is_poison(v) ? script_unknown_word(e, package, name, span) : v;
     }
     if (!is_dialect_package(package))
         return foreign(e, base_arena_format(e->arena, "%s.%s", package, name));
@@ -221,8 +232,20 @@ static void value_parameter(script_evaluator *e, const script_node *p, ir_type t
     script_bind(e, p->text, script_expr(ir_var_use(e->module, var)), SCRIPT_BIND_PARAMETER, p->span);
 }
 
-static void parameter(script_evaluator *e, const script_node *p) {
+/* A parameter that a specialisation fixes or leaves out: a name for its value. */
+static bool constant_parameter(script_evaluator *e, const script_node *p, const script_value *constants) {
+    if (!constants || !p->text)
+        return false;
+    script_value *v = script_dict_find(*constants, script_string(e->arena, p->text, strlen(p->text)));
+    if (v)
+        script_bind(e, p->text, *v, SCRIPT_BIND_PLAIN, p->span);
+    return v != NULL;
+}
+
+static void parameter(script_evaluator *e, const script_node *p, const script_value *constants) {
     const script_node *annotation = p->a;
+    if (constant_parameter(e, p, constants))
+        return;
     if (p->op != SCRIPT_PARAMETER_PLAIN && p->op != SCRIPT_OP_NONE) {
         script_not_supported(e, p->span, "this kind of parameter in a kernel");
         return;
@@ -240,6 +263,8 @@ static void parameter(script_evaluator *e, const script_node *p) {
         annotation->b->kind == SCRIPT_NONE)
         annotation = annotation->a;
     script_value v = script_expression(e, annotation);
+    if (v.kind == SCRIPT_VALUE_OPTIONAL)
+        v = *v.as.meta;
     if (v.kind == SCRIPT_VALUE_TENSOR_TYPE) {
         tensor_parameter(e, p, v.as.tensor_type);
     } else if (v.kind == SCRIPT_VALUE_TYPE || v.kind == SCRIPT_VALUE_SYMBOL || v.kind == SCRIPT_VALUE_DTYPE) {
@@ -335,10 +360,25 @@ static void check_function_name(script_evaluator *e, const ir_function *function
     }
 }
 
-void script_build_kernel(script_evaluator *e, const script_node *node, ir_function **out) {
+/* The kernel of a factory that is called again, or for other constants: f, f_1, f_2, ... */
+static const char *kernel_name(script_evaluator *e, const char *name) {
+    const char *unique = name;
+    for (unsigned n = 0, used = 1; used;
+         unique = used ? base_arena_format(e->arena, "%s_%u", name, ++n) : unique) {
+        used = 0;
+        for (size_t i = 0; i < e->module->functions.count; i++)
+            used |= strcmp(e->module->functions.items[i]->name, unique) == 0;
+    }
+    return unique;
+}
+
+void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,
+                         ir_function **out) {
     script_scope *outer = e->scope;
     base_span place = node->name_span.file ? node->name_span : node->span;
-    ir_function *function = ir_function_create(e->module, node->text, place);
+    bool direct = e->scope == e->module_scope && !constants;
+    ir_function *function =
+        ir_function_create(e->module, direct ? node->text : kernel_name(e, node->text), place);
     *out = function;
     e->function = function;
     e->block = function->body;
@@ -358,7 +398,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     for (size_t i = 0; i < node->items.count; i++)
         type_parameter(e, node->items.items[i]);
     for (size_t i = 0; i < node->parameters.count; i++)
-        parameter(e, node->parameters.items[i]);
+        parameter(e, node->parameters.items[i], constants);
     script_statements(e, &node->body);
     script_pool_finish(e);
     script_launch_finish(e, place);
@@ -370,110 +410,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, ir_functi
     e->is_python = true;
 }
 
-script_value script_word_decorator(script_evaluator *e, const script_call *call) {
-    (void)e;
-    (void)call;
-    return (script_value){.kind = SCRIPT_VALUE_DECORATOR};
-}
-
-static void define_closure(script_evaluator *e, const script_node *node) {
-    script_closure *closure = BASE_NEW(e->arena, script_closure);
-    size_t count = node->parameters.count;
-    bool *has = BASE_NEW_ARRAY(e->arena, bool, count + 1);
-    closure->node = node;
-    closure->scope = e->scope;
-    closure->name = node->text;
-    closure->defaults = BASE_NEW(e->arena, script_list);
-    closure->has_default = has;
-    for (size_t i = 0; i < count; i++) {
-        const script_node *p = node->parameters.items[i];
-        has[i] = p->b != NULL;
-        base_vector_push(e->arena, &closure->defaults->items,
-                         p->b ? script_expression(e, p->b) : script_poison());
-    }
-    script_bind(e, node->text, (script_value){.kind = SCRIPT_VALUE_FUNCTION, .as.closure = closure},
-                SCRIPT_BIND_PLAIN, node->span);
-}
-
-/* True: one of the decorators makes a kernel. *known false: a decorator was wrong, and it was said. */
-static bool is_kernel(script_evaluator *e, const script_node *node, bool *known) {
-    bool kernel = false;
-    *known = true;
-    for (size_t i = 0; i < node->decorators.count; i++) {
-        const script_node *decorator = node->decorators.items[i];
-        script_value v = script_expression(e, decorator);
-        bool word = v.kind == SCRIPT_VALUE_WORD && v.as.word->handler == script_word_decorator;
-        if (word || v.kind == SCRIPT_VALUE_DECORATOR) {
-            kernel = true;
-            continue;
-        }
-        *known = false;
-        if (!script_is_poison(v)) {
-            base_diagnostic *d =
-                script_error(e, "T0208", decorator->span, "%s is no decorator of the dialect",
-                             script_value_name(e->arena, v));
-            base_help(e->diagnostics, d, "@T.function or @T.prim_func makes a kernel");
-        }
-    }
-    return kernel && *known;
-}
-
-void script_define_function(script_evaluator *e, const script_node *node) {
-    bool known;
-    ir_function *function = NULL;
-    if (node->decorators.count == 0) {
-        define_closure(e, node);
-        return;
-    }
-    bool kernel = is_kernel(e, node, &known);
-    if (e->entry && strcmp(e->entry, node->text) == 0)
-        e->entry_found = true;
-    if (!kernel) {
-        script_bind(e, node->text, script_poison(), SCRIPT_BIND_PLAIN, node->span);
-        return;
-    }
-    if (e->function) {
-        script_not_supported(e, node->span, "a kernel inside a kernel");
-        return;
-    }
-    if (e->entry && strcmp(e->entry, node->text) != 0) {
-        script_bind(e, node->text, script_poison(), SCRIPT_BIND_PLAIN, node->span);
-        return;
-    }
-    script_build_kernel(e, node, &function);
-    script_value v = {.kind = SCRIPT_VALUE_KERNEL};
-    v.as.kernel = function;
-    script_bind(e, node->text, v, SCRIPT_BIND_PLAIN, node->span);
-}
-
 /* ---- the module ---- */
-
-typedef BASE_VECTOR(const char *) name_list;
-static void function_names(const script_ast *ast, base_arena *arena, name_list *names) {
-    for (size_t i = 0; i < ast->body.count; i++)
-        if (ast->body.items[i]->kind == SCRIPT_FUNCTION && ast->body.items[i]->decorators.count > 0)
-            base_vector_push(arena, names, ast->body.items[i]->text);
-}
-
-static void check_entry(script_evaluator *e, const script_ast *ast) {
-    base_span start = {ast->file, 0, 0};
-    name_list names = {0};
-    if (base_diagnostics_errors(e->diagnostics) > 0)
-        return;
-    if (e->entry && !e->entry_found) {
-        base_diagnostic *d = script_error(e, "T0206", start, "the file has no kernel '%s'", e->entry);
-        function_names(ast, e->arena, &names);
-        base_builder list;
-        base_builder_start(&list, e->arena);
-        for (size_t i = 0; i < names.count; i++)
-            base_builder_format(&list, "%s%s", i > 0 ? ", " : "", names.items[i]);
-        if (names.count > 0)
-            base_help(e->diagnostics, d, "it has: %s", list.data);
-    } else if (!e->entry && e->module->functions.count == 0) {
-        base_diagnostic *d = script_error(e, "T0206", start, "the file has no kernel");
-        base_help(e->diagnostics, d, "a kernel is a function under @T.function or @T.prim_func");
-    }
-}
 
 static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
                                    const script_options *options) {
@@ -508,7 +445,7 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
     for (size_t i = 0; i < options->define_count; i++)
         define(e, options, &options->defines[i]);
     script_statements(e, &ast->body);
-    check_entry(e, ast);
+    script_choose_kernels(e, ast, options);
     return e->module;
 }
 

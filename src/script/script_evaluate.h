@@ -19,12 +19,16 @@ typedef struct script_binding {
     const char *name;
     script_value value;
     script_binding_kind kind;
+    bool is_read;
     base_span span;
 } script_binding;
 struct script_scope {
     script_scope *parent;
     base_map *map;    /* name -> binding; made with the first name */
     bool is_function; /* the outermost scope of a function body: assignments never look past it */
+    bool is_comprehension;
+    bool is_class;       /* the body of a class: its functions do not see the names */
+    base_map *elsewhere; /* names of global and nonlocal statements -> the scope that has them, or NULL */
     BASE_VECTOR(const char *) names;
 };
 script_scope *script_scope_open(script_evaluator *e, bool is_function);
@@ -36,6 +40,11 @@ script_binding *script_find_local(script_evaluator *e, const char *name);
 script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
                             script_binding_kind kind, base_span span);
 script_value script_lookup(script_evaluator *e, const char *name, base_span span); /* reports T0201 */
+/* One scope alone. */
+script_binding *script_scope_find(script_evaluator *e, const script_scope *scope, const char *name);
+script_binding *script_scope_bind(script_evaluator *e, script_scope *scope, const char *name,
+                                  script_value value, script_binding_kind kind, base_span span);
+void script_declare_elsewhere(script_evaluator *e, const script_node *node); /* global, nonlocal */
 
 /* ---- state ---- */
 typedef enum script_flow { SCRIPT_NEXT, SCRIPT_BREAK_LOOP, SCRIPT_CONTINUE_LOOP, SCRIPT_LEAVE } script_flow;
@@ -60,9 +69,14 @@ struct script_evaluator {
     uint32_t depth, depth_limit;
     bool stopped; /* a limit was reached: everything returns poison */
     script_scope *scope, *module_scope, *builtin_scope;
-    base_map *gone;      /* names of closed blocks -> binding, to say where a name was bound */
-    base_map *defined;   /* names given by -D */
-    script_value result; /* of the function being returned from */
+    base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
+    base_map *defined;                /* names given by -D */
+    script_value result;              /* of the function being returned from */
+    const script_closure *closure;    /* the function that runs, or NULL */
+    const script_object *self;        /* its object, or NULL */
+    const script_class *class;        /* whose body runs, or NULL */
+    BASE_VECTOR(ir_tensor *) created; /* while the object of a meta class is made: what was allocated */
+    unsigned constructing;
 
     /* the kernel being built; function NULL: compile-time Python */
     ir_function *function;
@@ -80,8 +94,9 @@ struct script_evaluator {
     bool has_entry, has_launch_config;
     script_scope_ids ids;
     BASE_VECTOR(script_nest_kind) nest;
-    uint32_t ir_depth;   /* statements around the block that is filled */
-    unsigned lazy_depth; /* inside a side that may not be evaluated */
+    uint32_t ir_depth;     /* statements around the block that is filled */
+    uint32_t inline_depth; /* ir_depth where the statements of an inline function began; 0: none runs */
+    unsigned lazy_depth;   /* inside a side that may not be evaluated */
     uint32_t temporary;
 };
 
@@ -159,6 +174,22 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
 script_value script_call_closure(script_evaluator *e, script_closure *closure, script_arguments *arguments,
                                  base_span span);
 
+script_value script_call_partial(script_evaluator *e, const script_partial *partial,
+                                 const script_arguments *arguments, const script_node *node, base_span span,
+                                 base_span name_span);
+
+/* ---- what compile-time Python shares (script_builtin.c, script_text.c) ---- */
+enum {
+    SCRIPT_MAX_ENTRIES = 1024, /* of a dict or set: look-up is linear */
+    SCRIPT_MAX_TEXT = 1 << 24
+};
+bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span);
+script_value script_set_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                 base_span span);
+void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span);
+bool script_format_value(script_evaluator *e, script_value v, const char *text, base_span span,
+                         base_builder *out);
+
 /* ---- conversion (script_convert.c) ---- */
 /* A value as IR, in its own type (int -> int32, float -> float32); NULL: reported. */
 const ir_expr *script_to_expr(script_evaluator *e, script_value v, base_span span);
@@ -202,6 +233,8 @@ script_value script_tensor_property(script_evaluator *e, script_value tensor, co
 /* A one-element tensor, allocated here. */
 ir_tensor *script_scalar_create(script_evaluator *e, const char *name, ir_type type, ir_scope scope,
                                 base_span span);
+/* Notes new storage: it has no name yet, and belongs to the object whose constructor runs. */
+void script_created(script_evaluator *e, ir_tensor *tensor);
 /* A tensor value that nobody named yet takes the name of its first target. */
 void script_name_tensor(script_evaluator *e, script_value v, const char *name, base_span span);
 bool script_check_layout(script_evaluator *e, const ir_tensor_type *type, base_span span);
@@ -272,7 +305,59 @@ void script_annotated_assign(script_evaluator *e, const script_node *node);
 void script_augmented_assign(script_evaluator *e, const script_node *node);
 void script_define_function(script_evaluator *e, const script_node *node);
 void script_import(script_evaluator *e, const script_node *node);
-void script_build_kernel(script_evaluator *e, const script_node *node, ir_function **out);
+/* constants: a DICT of the parameters that a specialisation fixes, or NULL. */
+void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,
+                         ir_function **out);
+
+/* What words that are decorators do: the data of their rows. */
+enum {
+    SCRIPT_DECORATOR_KERNEL,
+    SCRIPT_DECORATOR_TEMPLATE,
+    SCRIPT_DECORATOR_INLINE,
+    SCRIPT_DECORATOR_MACRO,
+    SCRIPT_DECORATOR_META,
+    SCRIPT_DECORATOR_MODULE,
+    SCRIPT_DECORATOR_PROPERTY,
+    SCRIPT_DECORATOR_STATIC,
+    SCRIPT_DECORATOR_CLASS,
+    SCRIPT_DECORATOR_RECORD,
+    SCRIPT_DECORATOR_NOTHING /* caches and the like */
+};
+/* ---- decorators, inline functions, templates (script_decorate.c, script_template.c) ---- */
+script_closure *script_closure_make(script_evaluator *e, const script_node *node, const char *name);
+/* The decorators of a function or class, outermost first. false: nothing is defined, and why is said or the
+ * name is bound to what is not available. */
+bool script_decorators(script_evaluator *e, const script_node *node, script_list **list);
+bool script_is_decorator(script_value v, int which);
+script_value script_decorate(script_evaluator *e, script_value decorator, script_value v,
+                             const script_node *node, base_span span);
+script_value script_template_make(script_evaluator *e, const script_node *node);
+/* The kernel for these constants; POISON: reported. */
+script_value script_specialise(script_evaluator *e, script_template *template, script_value constants,
+                               base_span span);
+const script_node *script_template_node(const script_template *template);
+
+/* ---- classes (script_class.c) ---- */
+void script_define_class(script_evaluator *e, const script_node *node);
+script_value script_construct(script_evaluator *e, script_class *class, script_arguments *arguments,
+                              base_span span);
+script_value script_object_attribute(script_evaluator *e, script_value object, const char *name,
+                                     base_span span, bool *found);
+void script_object_assign(script_evaluator *e, script_value object, const script_node *target,
+                          script_value value, base_span value_span);
+static inline bool script_is_enumeration(const script_class *class) {
+    return class->kind == SCRIPT_CLASS_ENUM || class->kind == SCRIPT_CLASS_NUMBERS;
+}
+bool script_is_subclass(const script_class *class, const script_class *base);
+/* A function of the class that the object belongs to, bound to it; NULL closure: none. */
+script_closure *script_find_method(script_evaluator *e, const script_class *class, const char *name);
+script_value script_call_method(script_evaluator *e, script_value object, const char *name,
+                                const script_value *argument, base_span span);
+void script_name_object(script_evaluator *e, script_value object, const char *name, unsigned depth,
+                        base_span span);
+
+/* ---- which kernels a run wants (script_entry.c) ---- */
+void script_choose_kernels(script_evaluator *e, const script_ast *ast, const script_options *options);
 
 /* ---- the dialect table (script_dialect.c) ---- */
 typedef enum script_word_kind {

@@ -17,40 +17,28 @@ static script_value formatted(script_evaluator *e, const script_node *node, base
         spec += spec[1] ? 2 : 1;
     if (spec[0] == ':')
         spec++;
-    int64_t i;
-    char text[128];
-    size_t size = strlen(spec);
-    if (size > 0 && size < 8) {
-        char kind = spec[size - 1], pattern[32];
-        bool plain = strspn(spec, "0123456789+-.#") >= size - 1;
-        if (plain && strchr("dxXo", kind) && script_value_integer(v, &i)) {
-            snprintf(pattern, sizeof(pattern), "%%%.*sll%c", (int)(size - 1), spec, kind);
-            snprintf(text, sizeof(text), pattern, (long long)i);
-            base_builder_string(out, text);
-            return v;
+    base_builder nested;
+    base_builder_start(&nested, e->arena);
+    if (node->items.count > 0) { /* {value:{width}} */
+        for (size_t j = 0; j < node->items.count; j++) {
+            const script_node *item = node->items.items[j];
+            if (item->kind == SCRIPT_STRING)
+                base_builder_add(&nested, item->text, item->size);
+            else if (script_is_poison(formatted(e, item, &nested)))
+                return script_poison();
         }
-        double real = v.kind == SCRIPT_VALUE_FLOAT ? v.as.real : 0;
-        bool is_real = v.kind == SCRIPT_VALUE_FLOAT;
-        if (script_value_integer(v, &i)) {
-            real = (double)i;
-            is_real = true;
-        }
-        if (plain && strchr("feEgG", kind) && is_real) {
-            snprintf(pattern, sizeof(pattern), "%%%s", spec);
-            snprintf(text, sizeof(text), pattern, real);
-            base_builder_string(out, text);
-            return v;
-        }
-        if (strspn(spec, "0123456789") == size && script_value_integer(v, &i)) {
-            snprintf(pattern, sizeof(pattern), "%%%slld", spec);
-            snprintf(text, sizeof(text), pattern, (long long)i);
-            base_builder_string(out, text);
-            return v;
-        }
-        script_not_supported(e, node->span, "the format '%s' of %s", spec, script_value_name(e->arena, v));
-        return script_poison();
+        spec = nested.data ? nested.data : "";
     }
-    if (size > 0 || !script_value_text(v, repr, out)) {
+    if (*spec) {
+        if (repr) {
+            base_builder text;
+            base_builder_start(&text, e->arena);
+            script_value_text(v, true, &text);
+            v = script_string(e->arena, text.data ? text.data : "", text.size);
+        }
+        return script_format_value(e, v, spec, node->span, out) ? v : script_poison();
+    }
+    if (!script_value_text(v, repr, out)) {
         base_diagnostic *d = script_error(e, "T0262", node->span, "%s has no text while compiling",
                                           script_value_name(e->arena, v));
         base_help(e->diagnostics, d, "an f-string takes compile-time values only");
@@ -96,8 +84,6 @@ static script_value sequence(script_evaluator *e, const script_node *node, scrip
     return good ? list : script_poison();
 }
 
-enum { MAX_ENTRIES = 1024 }; /* look-up is linear */
-
 bool script_dict_set(script_evaluator *e, script_value dict, script_value key, script_value value,
                      base_span span) {
     if (key.kind == SCRIPT_VALUE_LIST || key.kind == SCRIPT_VALUE_DICT || script_is_ir(key)) {
@@ -107,8 +93,8 @@ bool script_dict_set(script_evaluator *e, script_value dict, script_value key, s
     size_t count = dict.as.list->items.count / 2;
     script_charge(e, count / 4);
     script_value *old = script_dict_find(dict, key);
-    if (!old && count >= MAX_ENTRIES) {
-        script_error(e, "T0263", span, "a dict of over %d entries", MAX_ENTRIES);
+    if (!old && count >= SCRIPT_MAX_ENTRIES) {
+        script_error(e, "T0263", span, "a dict of over %d entries", SCRIPT_MAX_ENTRIES);
         return false;
     }
     if (old) {
@@ -148,6 +134,17 @@ static script_value dict(script_evaluator *e, const script_node *node) {
     return good ? result : script_poison();
 }
 
+static script_value set(script_evaluator *e, const script_node *node) {
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_SET);
+    script_value list = sequence(e, node, SCRIPT_VALUE_LIST);
+    if (script_is_poison(list))
+        return list;
+    for (size_t i = 0; i < list.as.list->items.count; i++)
+        if (!script_set_add(e, result, list.as.list->items.items[i], node->span))
+            return script_poison();
+    return result;
+}
+
 /* ---- comprehensions ---- */
 
 static bool bind_target(script_evaluator *e, const script_node *target, script_value value) {
@@ -183,6 +180,8 @@ static bool comprehend(script_evaluator *e, const script_node *node, size_t clau
             script_value value = script_expression(e, node->b);
             return !script_is_poison(value) && script_dict_set(e, result, v, value, node->a->span);
         }
+        if (node->kind == SCRIPT_SET_COMPREHENSION)
+            return script_set_add(e, result, v, node->a->span);
         script_list_add(e->arena, result, v);
         return true;
     }
@@ -214,9 +213,11 @@ static bool comprehend(script_evaluator *e, const script_node *node, size_t clau
 }
 
 static script_value comprehension(script_evaluator *e, const script_node *node) {
-    script_value result = script_list_make(
-        e->arena, node->kind == SCRIPT_DICT_COMPREHENSION ? SCRIPT_VALUE_DICT : SCRIPT_VALUE_LIST);
-    script_scope_open(e, false);
+    script_value result =
+        script_list_make(e->arena, node->kind == SCRIPT_DICT_COMPREHENSION  ? SCRIPT_VALUE_DICT
+                                   : node->kind == SCRIPT_SET_COMPREHENSION ? SCRIPT_VALUE_SET
+                                                                            : SCRIPT_VALUE_LIST);
+    script_scope_open(e, false)->is_comprehension = true;
     bool good = comprehend(e, node, 0, result);
     script_scope_close(e);
     return good ? result : script_poison();
@@ -437,6 +438,8 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         /* `import tvm` and then a path down to the dialect */
         script_value v = object;
         v.as.string.text = base_arena_format(e->arena, "%s.%s", object.as.string.text, name);
+        if (strcmp(name, "ir_module") == 0) /* of tvm.script.ir */
+            return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(name)};
         if (strcmp(name, "tirx") == 0 || strcmp(name, "T") == 0)
             return (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = ""};
         return v;
@@ -490,8 +493,27 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_LIST:
         family = "list";
         break;
+    case SCRIPT_VALUE_TUPLE:
+        family = "tuple";
+        break;
     case SCRIPT_VALUE_DICT:
         family = "dict";
+        break;
+    case SCRIPT_VALUE_SET:
+        family = "set";
+        break;
+    case SCRIPT_VALUE_TEMPLATE:
+        family = "Template";
+        break;
+    case SCRIPT_VALUE_OBJECT:
+    case SCRIPT_VALUE_CLASS: {
+        bool has;
+        script_value v = script_object_attribute(e, object, name, span, &has);
+        return has ? v : no_attribute(e, object, NULL, name, span);
+    }
+    case SCRIPT_VALUE_FUNCTION:
+        if (strcmp(name, "__name__") == 0)
+            return script_string(e->arena, object.as.closure->name, strlen(object.as.closure->name));
         break;
     case SCRIPT_VALUE_STRING:
         family = "str";
@@ -664,6 +686,12 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_WORD:
         if (object.as.word->kind == SCRIPT_WORD_SUBSCRIPT)
             return script_layout_item(e, object.as.word, index, span);
+        if (strcmp(object.as.word->path, "Optional") == 0) { /* Optional[type] */
+            script_arguments arguments = {0};
+            base_vector_push(e->arena, &arguments.items,
+                             (script_argument){.value = index, .span = index_span});
+            return script_call_value(e, object, &arguments, NULL, span, span);
+        }
         if (strcmp(object.as.word->path, "Buffer") == 0 && index.kind == SCRIPT_VALUE_TUPLE)
             return subscript_call(e, object, index, span, index_span);
         break;
@@ -693,6 +721,19 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
         type->has_scope = true;
         return (script_value){.kind = SCRIPT_VALUE_TENSOR_TYPE, .as.tensor_type = type};
     }
+    case SCRIPT_VALUE_OBJECT:
+        if (script_find_method(e, object.as.object->class, "__getitem__"))
+            return script_call_method(e, object, "__getitem__", &index, span);
+        break;
+    case SCRIPT_VALUE_CLASS: { /* Mode["NAME"] of an enumeration */
+        bool found = false;
+        script_value v = script_poison();
+        if (script_is_enumeration(object.as.class) && index.kind == SCRIPT_VALUE_STRING)
+            v = script_object_attribute(e, object, index.as.string.text, span, &found);
+        if (found)
+            return v;
+        break;
+    }
     case SCRIPT_VALUE_EXPR:
         return lane_of(e, object, index, index_span);
     case SCRIPT_VALUE_FOREIGN:
@@ -713,23 +754,6 @@ static script_value integer_literal(const script_node *node) {
     return v;
 }
 
-static script_value lambda(script_evaluator *e, const script_node *node) {
-    script_closure *closure = BASE_NEW(e->arena, script_closure);
-    closure->node = node;
-    closure->scope = e->scope;
-    closure->name = "lambda";
-    closure->defaults = BASE_NEW(e->arena, script_list);
-    bool *has = BASE_NEW_ARRAY(e->arena, bool, node->parameters.count + 1);
-    for (size_t i = 0; i < node->parameters.count; i++) {
-        const script_node *p = node->parameters.items[i];
-        has[i] = p->b != NULL;
-        base_vector_push(e->arena, &closure->defaults->items,
-                         p->b ? script_expression(e, p->b) : script_poison());
-    }
-    closure->has_default = has;
-    return (script_value){.kind = SCRIPT_VALUE_FUNCTION, .as.closure = closure};
-}
-
 static script_value call(script_evaluator *e, const script_node *node) {
     script_value callee = script_expression(e, node->a);
     script_arguments arguments = {0};
@@ -741,6 +765,15 @@ static script_value call(script_evaluator *e, const script_node *node) {
     if (script_is_poison(callee) || !good)
         return script_poison();
     return script_call_value(e, callee, &arguments, node, node->span, node->a->span);
+}
+
+/* name := value binds in the function, also from inside a comprehension. */
+static void bind_walrus(script_evaluator *e, const script_node *node, script_value v) {
+    script_scope *inner = e->scope;
+    while (e->scope->is_comprehension && e->scope->parent)
+        e->scope = e->scope->parent;
+    script_bind(e, node->text, v, SCRIPT_BIND_PLAIN, node->span);
+    e->scope = inner;
 }
 
 static script_value evaluate(script_evaluator *e, const script_node *node) {
@@ -770,6 +803,8 @@ static script_value evaluate(script_evaluator *e, const script_node *node) {
         return sequence(e, node, SCRIPT_VALUE_LIST);
     case SCRIPT_DICT:
         return dict(e, node);
+    case SCRIPT_SET:
+        return set(e, node);
     case SCRIPT_ATTRIBUTE:
         return script_get_attribute(e, script_expression(e, node->a), node->text,
                                     node->name_span.file ? node->name_span : node->span);
@@ -795,14 +830,16 @@ static script_value evaluate(script_evaluator *e, const script_node *node) {
     case SCRIPT_CONDITIONAL:
         return conditional(e, node);
     case SCRIPT_LAMBDA:
-        return lambda(e, node);
+        return (script_value){.kind = SCRIPT_VALUE_FUNCTION,
+                              .as.closure = script_closure_make(e, node, "lambda")};
     case SCRIPT_LIST_COMPREHENSION:
+    case SCRIPT_SET_COMPREHENSION:
     case SCRIPT_GENERATOR:
     case SCRIPT_DICT_COMPREHENSION:
         return comprehension(e, node);
     case SCRIPT_NAMED: {
         script_value v = script_expression(e, node->a);
-        script_bind(e, node->text, v, SCRIPT_BIND_PLAIN, node->span);
+        bind_walrus(e, node, v);
         return v;
     }
     case SCRIPT_ERROR:

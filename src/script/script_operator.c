@@ -258,6 +258,31 @@ static script_value bits_ir(script_evaluator *e, script_operator op, const ir_ex
     return need_integers(e, op, x->type, span);
 }
 
+/* a + b by __add__ of a, or __radd__ of b; a member of an enumeration of integers is its number. */
+static script_value object_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                  base_span span) {
+    static const char *const names[] = {
+        [SCRIPT_OP_ADD] = "add",      [SCRIPT_OP_SUB] = "sub",    [SCRIPT_OP_MUL] = "mul",
+        [SCRIPT_OP_DIV] = "truediv",  [SCRIPT_OP_MOD] = "mod",    [SCRIPT_OP_FLOORDIV] = "floordiv",
+        [SCRIPT_OP_POW] = "pow",      [SCRIPT_OP_SHL] = "lshift", [SCRIPT_OP_SHR] = "rshift",
+        [SCRIPT_OP_BITAND] = "and",   [SCRIPT_OP_BITOR] = "or",   [SCRIPT_OP_BITXOR] = "xor",
+        [SCRIPT_OP_MATMUL] = "matmul"};
+    const char *name = (size_t)op < sizeof(names) / sizeof(names[0]) ? names[op] : NULL;
+    for (int reflected = 0; name && reflected < 2; reflected++) {
+        script_value object = reflected ? b : a, other = reflected ? a : b;
+        const char *method = base_arena_format(e->arena, reflected ? "__r%s__" : "__%s__", name);
+        if (object.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, object.as.object->class, method))
+            return script_call_method(e, object, method, &other, span);
+    }
+    int64_t x, y;
+    bool a_number = a.kind != SCRIPT_VALUE_OBJECT || script_value_integer(a, &x);
+    bool b_number = b.kind != SCRIPT_VALUE_OBJECT || script_value_integer(b, &y);
+    if (!a_number || !b_number)
+        return no_operator(e, op, a, b, span);
+    return script_binary(e, op, a.kind == SCRIPT_VALUE_OBJECT ? script_int(x) : a,
+                         b.kind == SCRIPT_VALUE_OBJECT ? script_int(y) : b, span);
+}
+
 script_value script_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
                            base_span span) {
     if (script_is_poison(a) || script_is_poison(b))
@@ -266,6 +291,11 @@ script_value script_binary(script_evaluator *e, script_operator op, script_value
     script_value layout = script_layout_operator(e, op, a, b, span, &handled);
     if (handled)
         return layout;
+    if (a.kind == SCRIPT_VALUE_OBJECT || b.kind == SCRIPT_VALUE_OBJECT)
+        return object_binary(e, op, a, b, span);
+    if (a.kind == SCRIPT_VALUE_SET && b.kind == SCRIPT_VALUE_SET &&
+        (op == SCRIPT_OP_BITOR || op == SCRIPT_OP_BITAND || op == SCRIPT_OP_SUB || op == SCRIPT_OP_BITXOR))
+        return script_set_operator(e, op, a, b, span);
     if (!script_is_ir(a) && !script_is_ir(b))
         return constant_binary(e, op, a, b, span);
     const ir_expr *x, *y;
@@ -342,6 +372,14 @@ static script_value order(script_operator op, int sign) {
                                             : sign >= 0);
 }
 
+static bool is_same(script_value a, script_value b) {
+    if (a.kind != b.kind)
+        return false;
+    if (a.kind == SCRIPT_VALUE_LIST || a.kind == SCRIPT_VALUE_DICT || a.kind == SCRIPT_VALUE_SET)
+        return a.as.list == b.as.list;
+    return a.kind == SCRIPT_VALUE_OBJECT ? a.as.object == b.as.object : script_value_equal(a, b, 20);
+}
+
 static bool contains(script_evaluator *e, script_value item, script_value container, base_span span,
                      bool *found) {
     *found = false;
@@ -395,7 +433,7 @@ script_value script_compare(script_evaluator *e, script_operator op, script_valu
         return script_bool(found == (op == SCRIPT_OP_IN));
     }
     if (op == SCRIPT_OP_IS || op == SCRIPT_OP_IS_NOT)
-        return script_bool((a.kind == b.kind && script_value_equal(a, b, 20)) == (op == SCRIPT_OP_IS));
+        return script_bool(is_same(a, b) == (op == SCRIPT_OP_IS));
     bool ir = script_is_ir(a) || script_is_ir(b);
     bool other = (script_is_ir(a) || script_value_is_constant(a)) &&
                  (script_is_ir(b) || script_value_is_constant(b)) && a.kind != SCRIPT_VALUE_NONE &&
@@ -444,13 +482,46 @@ static bool iterate_range(script_evaluator *e, script_value range, script_list *
     return true;
 }
 
+/* By __iter__, or the fields of a record in their order, as a named tuple gives them. */
+static bool iterate_object(script_evaluator *e, script_value v, script_list **list, base_span span) {
+    const script_object *object = v.as.object;
+    if (script_find_method(e, object->class, "__iter__")) {
+        script_value items = script_call_method(e, v, "__iter__", NULL, span);
+        if (items.kind != SCRIPT_VALUE_OBJECT)
+            return script_iterate(e, items, list, span);
+    } else if (object->class->kind == SCRIPT_CLASS_RECORD) {
+        *list = BASE_NEW(e->arena, script_list);
+        for (size_t i = 0; i < object->class->fields.count; i++)
+            base_vector_push(
+                e->arena, &(*list)->items,
+                script_scope_find(e, object->fields, object->class->fields.items[i].name)->value);
+        return true;
+    }
+    script_error(e, "T0240", span, "%s cannot be iterated at compile time", script_value_name(e->arena, v));
+    return false;
+}
+
 bool script_iterate(script_evaluator *e, script_value v, script_list **list, base_span span) {
     switch (v.kind) {
     case SCRIPT_VALUE_POISON:
         return false;
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
+    case SCRIPT_VALUE_SET:
         *list = v.as.list;
+        return true;
+    case SCRIPT_VALUE_OBJECT:
+        return iterate_object(e, v, list, span);
+    case SCRIPT_VALUE_CLASS: /* the members of an enumeration */
+        if (!script_is_enumeration(v.as.class))
+            break;
+        *list = BASE_NEW(e->arena, script_list);
+        for (size_t i = 0; i < v.as.class->scope->names.count; i++) {
+            const char *name = v.as.class->scope->names.items[i];
+            script_value member = script_scope_find(e, v.as.class->scope, name)->value;
+            if (member.kind == SCRIPT_VALUE_OBJECT && member.as.object->class == v.as.class)
+                base_vector_push(e->arena, &(*list)->items, member);
+        }
         return true;
     case SCRIPT_VALUE_RANGE:
         *list = BASE_NEW(e->arena, script_list);
@@ -467,8 +538,8 @@ bool script_iterate(script_evaluator *e, script_value v, script_list **list, bas
             base_vector_push(e->arena, &(*list)->items, script_string(e->arena, v.as.string.text + i, 1));
         return true;
     default:
-        script_error(e, "T0240", span, "%s cannot be iterated at compile time",
-                     script_value_name(e->arena, v));
-        return false;
+        break;
     }
+    script_error(e, "T0240", span, "%s cannot be iterated at compile time", script_value_name(e->arena, v));
+    return false;
 }

@@ -2,6 +2,7 @@
  * Python's own functions that scripts use while compiling: range, len, min, int, zip, ..., methods of lists,
  * dicts and strings, and the module math. */
 #include "script/script_evaluate.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,24 +29,65 @@ script_value script_word_len(script_evaluator *e, const script_call *call) {
         return script_int((int64_t)v.as.string.size);
     if (v.kind == SCRIPT_VALUE_DICT)
         return script_int((int64_t)v.as.list->items.count / 2);
+    if (v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__len__"))
+        return script_call_method(e, v, "__len__", NULL, call->span);
     return script_iterate(e, v, &list, call->span) ? script_int((int64_t)list->items.count) : script_poison();
+}
+
+static script_value extreme_by_key(script_evaluator *e, const script_list *list, script_value key, ir_op op,
+                                   base_span span) {
+    script_value best = script_poison(), best_key = script_poison();
+    for (size_t i = 0; i < list->items.count; i++) {
+        script_arguments arguments = {0};
+        base_vector_push(e->arena, &arguments.items,
+                         (script_argument){.value = list->items.items[i], .span = span});
+        script_value v = script_call_value(e, key, &arguments, NULL, span, span);
+        script_value better =
+            script_is_poison(v) ? v
+            : i == 0            ? script_bool(true)
+                     : script_compare(e, op == IR_MIN ? SCRIPT_OP_LT : SCRIPT_OP_GT, v, best_key, span);
+        if (better.kind != SCRIPT_VALUE_BOOL)
+            return script_poison();
+        if (better.as.boolean) {
+            best = list->items.items[i];
+            best_key = v;
+        }
+    }
+    return best;
 }
 
 /* min and max: of the arguments, or of one sequence; IR operands give an IR minimum. */
 script_value script_word_extreme(script_evaluator *e, const script_call *call) {
     script_list *list = BASE_NEW(e->arena, script_list);
+    const script_value *key = NULL, *otherwise = NULL;
     ir_op op = (ir_op)call->word->data;
+    for (size_t i = 0; i < call->keywords.items.count; i++) {
+        const script_argument *item = &call->keywords.items.items[i];
+        if (strcmp(item->name, "key") == 0)
+            key = &item->value;
+        else if (strcmp(item->name, "default") == 0)
+            otherwise = &item->value;
+        else {
+            script_error(e, "T0204", item->span, "%s takes no argument '%s'", op == IR_MIN ? "min" : "max",
+                         item->name);
+            return script_poison();
+        }
+    }
     if (call->rest.items.count == 1) {
         if (!script_iterate(e, call->rest.items.items[0].value, &list, call->span))
             return script_poison();
     } else
         for (size_t i = 0; i < call->rest.items.count; i++)
             base_vector_push(e->arena, &list->items, call->rest.items.items[i].value);
+    if (list->items.count == 0 && otherwise)
+        return *otherwise;
     if (list->items.count == 0) {
         script_error(e, "T0203", call->span, "%s of nothing", op == IR_MIN ? "min" : "max");
         return script_poison();
     }
     script_value best = list->items.items[0];
+    if (key)
+        return extreme_by_key(e, list, *key, op, call->span);
     for (size_t i = 1; i < list->items.count; i++) {
         script_value v = list->items.items[i];
         if (script_is_ir(best) || script_is_ir(v)) {
@@ -65,6 +107,31 @@ script_value script_word_extreme(script_evaluator *e, const script_call *call) {
     return best;
 }
 
+static script_value integer_of_text(script_evaluator *e, const script_call *call, script_value v) {
+    int64_t base = 10;
+    char *end;
+    const char *text = v.as.string.text;
+    if (call->given[1] && (!script_constant_int(e, call->value[1], &base, call->span, "the base") ||
+                           base < 0 || base == 1 || base > 36)) {
+        script_error(e, "T0262", call->span, "the base of a number is 0 or 2 to 36");
+        return script_poison();
+    }
+    if (base == 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B'))
+        text += 2;
+    errno = 0;
+    long long value = strtoll(text, &end, (int)base);
+    if (errno == ERANGE) {
+        script_error(e, "T0260", call->span, "the number does not fit 64 bits");
+        return script_poison();
+    }
+    if (v.as.string.size == 0 || *end || end == text ||
+        (size_t)(end - v.as.string.text) != v.as.string.size) {
+        script_error(e, "T0262", call->span, "'%.40s' is no integer", v.as.string.text);
+        return script_poison();
+    }
+    return script_int(value);
+}
+
 script_value script_word_python_int(script_evaluator *e, const script_call *call) {
     script_value v = call->given[0] ? call->value[0] : script_int(0);
     int64_t i;
@@ -80,9 +147,10 @@ script_value script_word_python_int(script_evaluator *e, const script_call *call
         script_error(e, "T0260", call->span, "this float does not fit a 64-bit integer");
         return script_poison();
     }
-    if (v.kind == SCRIPT_VALUE_STRING && v.as.string.size > 0 && v.as.string.size < 20 &&
-        strspn(v.as.string.text, "0123456789") == v.as.string.size)
-        return script_int(strtoll(v.as.string.text, NULL, 10));
+    if (v.kind == SCRIPT_VALUE_STRING)
+        return integer_of_text(e, call, v);
+    if (v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__int__"))
+        return script_call_method(e, v, "__int__", NULL, call->span);
     script_constant_int(e, v, &i, call->span, "the argument of int");
     return script_poison();
 }
@@ -147,10 +215,29 @@ script_value script_word_sequence(script_evaluator *e, const script_call *call) 
 
 script_value script_word_dict(script_evaluator *e, const script_call *call) {
     script_value dict = script_list_make(e->arena, SCRIPT_VALUE_DICT);
+    script_list *pairs, *pair;
+    if (call->given[0] && call->value[0].kind == SCRIPT_VALUE_DICT) {
+        for (size_t i = 0; i < call->value[0].as.list->items.count; i++)
+            script_list_add(e->arena, dict, call->value[0].as.list->items.items[i]);
+    } else if (call->given[0]) {
+        if (!script_iterate(e, call->value[0], &pairs, call->span))
+            return script_poison();
+        for (size_t i = 0; i < pairs->items.count; i++) {
+            if (!script_iterate(e, pairs->items.items[i], &pair, call->span))
+                return script_poison();
+            if (pair->items.count != 2) {
+                script_error(e, "T0262", call->span, "dict takes pairs, not %zu values", pair->items.count);
+                return script_poison();
+            }
+            if (!script_dict_set(e, dict, pair->items.items[0], pair->items.items[1], call->span))
+                return script_poison();
+        }
+    }
     for (size_t i = 0; i < call->keywords.items.count; i++) {
         const script_argument *item = &call->keywords.items.items[i];
-        script_list_add(e->arena, dict, script_string(e->arena, item->name, strlen(item->name)));
-        script_list_add(e->arena, dict, item->value);
+        if (!script_dict_set(e, dict, script_string(e->arena, item->name, strlen(item->name)), item->value,
+                             item->span))
+            return script_poison();
     }
     return dict;
 }
@@ -163,31 +250,6 @@ script_value script_word_reversed(script_evaluator *e, const script_call *call) 
     for (size_t i = 0, j = list->items.count; i + 1 < j; i++) {
         script_value v = list->items.items[i];
         list->items.items[i] = list->items.items[--j];
-        list->items.items[j] = v;
-    }
-    return list_of(list, SCRIPT_VALUE_LIST);
-}
-
-/* Insertion sort: lists of scripts are short, and the order of equal items stays. */
-script_value script_word_sorted(script_evaluator *e, const script_call *call) {
-    script_list *list;
-    if (!script_iterate(e, call->value[0], &list, call->span))
-        return script_poison();
-    list = copy_list(e, list);
-    for (size_t i = 1; i < list->items.count; i++) {
-        script_value v = list->items.items[i];
-        size_t j = i;
-        for (; j > 0; j--) {
-            if (!script_enter(e, call->span))
-                return script_poison();
-            script_leave(e);
-            script_value less = script_compare(e, SCRIPT_OP_LT, v, list->items.items[j - 1], call->span);
-            if (less.kind != SCRIPT_VALUE_BOOL)
-                return script_poison();
-            if (!less.as.boolean)
-                break;
-            list->items.items[j] = list->items.items[j - 1];
-        }
         list->items.items[j] = v;
     }
     return list_of(list, SCRIPT_VALUE_LIST);
@@ -271,11 +333,12 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
     static const struct {
         const char *name;
         script_value_kind kind;
-    } kinds[] = {{"python.int", SCRIPT_VALUE_INT},   {"python.float", SCRIPT_VALUE_FLOAT},
-                 {"python.bool", SCRIPT_VALUE_BOOL}, {"python.str", SCRIPT_VALUE_STRING},
-                 {"python.list", SCRIPT_VALUE_LIST}, {"python.tuple", SCRIPT_VALUE_TUPLE},
-                 {"python.dict", SCRIPT_VALUE_DICT}, {"TileLayout", SCRIPT_VALUE_LAYOUT},
-                 {"Tensor", SCRIPT_VALUE_TENSOR},    {"Buffer", SCRIPT_VALUE_TENSOR}};
+    } kinds[] = {{"python.int", SCRIPT_VALUE_INT},    {"python.float", SCRIPT_VALUE_FLOAT},
+                 {"python.bool", SCRIPT_VALUE_BOOL},  {"python.str", SCRIPT_VALUE_STRING},
+                 {"python.list", SCRIPT_VALUE_LIST},  {"python.tuple", SCRIPT_VALUE_TUPLE},
+                 {"python.dict", SCRIPT_VALUE_DICT},  {"python.set", SCRIPT_VALUE_SET},
+                 {"TileLayout", SCRIPT_VALUE_LAYOUT}, {"Tensor", SCRIPT_VALUE_TENSOR},
+                 {"Buffer", SCRIPT_VALUE_TENSOR}};
     if (kind.kind == SCRIPT_VALUE_TUPLE) {
         for (size_t i = 0; i < kind.as.list->items.count; i++)
             if (kind.as.list->items.items[i].kind != SCRIPT_VALUE_TUPLE &&
@@ -283,6 +346,8 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
                 return true;
         return false;
     }
+    if (kind.kind == SCRIPT_VALUE_CLASS)
+        return v.kind == SCRIPT_VALUE_OBJECT && script_is_subclass(v.as.object->class, kind.as.class);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kind.kind == SCRIPT_VALUE_WORD && strcmp(kind.as.word->path, kinds[i].name) == 0)
             return v.kind == kinds[i].kind ||

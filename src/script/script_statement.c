@@ -174,6 +174,17 @@ static script_flow return_statement(script_evaluator *e, const script_node *node
     int64_t zero = 1;
     if (script_is_poison(value))
         return SCRIPT_NEXT;
+    if (e->inline_depth > 0) {
+        if (e->ir_depth == e->inline_depth) {
+            e->result = value;
+            return SCRIPT_LEAVE;
+        }
+        base_diagnostic *d = script_error(e, "T0385", node->span,
+                                          "return under a branch or loop of the kernel: an inline function "
+                                          "is spliced, and has no end to jump to");
+        base_help(e->diagnostics, d, "turn the condition around, or set a scalar");
+        return SCRIPT_NEXT;
+    }
     if (value.kind != SCRIPT_VALUE_NONE && !(script_value_integer(value, &zero) && zero == 0)) {
         base_diagnostic *d = script_error(e, "T0246", node->span, "a kernel returns nothing");
         base_help(e->diagnostics, d, "`return 0` or `return` ends the thread");
@@ -241,10 +252,35 @@ static void raise_statement(script_evaluator *e, const script_node *node) {
 
 /* ---- with, expression statements ---- */
 
-static script_flow with_statement(script_evaluator *e, const script_node *node) {
-    for (size_t i = 0; i < node->items.count; i++) {
+static script_flow with_items(script_evaluator *e, const script_node *node, size_t from);
+
+static bool is_context(script_evaluator *e, script_value v) {
+    return v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__enter__") &&
+           script_find_method(e, v.as.object->class, "__exit__");
+}
+
+/* Objects of the script that can be entered are left after the body, without an exception. */
+static script_flow with_object(script_evaluator *e, const script_node *node, size_t from, script_value v) {
+    const script_node *item = node->items.items[from];
+    script_arguments nothing = {0};
+    script_value entered = script_call_method(e, v, "__enter__", NULL, item->a->span);
+    if (item->b)
+        script_assign(e, item->b, entered, item->a->span);
+    script_flow flow = with_items(e, node, from + 1);
+    for (int i = 0; i < 3; i++)
+        base_vector_push(e->arena, &nothing.items,
+                         (script_argument){.value = script_none(), .span = item->a->span});
+    script_value leave = script_get_attribute(e, v, "__exit__", item->a->span);
+    script_call_value(e, leave, &nothing, NULL, item->a->span, item->a->span);
+    return flow;
+}
+
+static script_flow with_items(script_evaluator *e, const script_node *node, size_t from) {
+    for (size_t i = from; i < node->items.count; i++) {
         const script_node *item = node->items.items[i];
         script_value v = script_expression(e, item->a);
+        if (is_context(e, v))
+            return with_object(e, node, i, v);
         if (v.kind == SCRIPT_VALUE_LOOP || (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v)))
             script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
         if (item->b)
@@ -252,6 +288,42 @@ static script_flow with_statement(script_evaluator *e, const script_node *node) 
                           item->a->span);
     }
     return script_statements(e, &node->body);
+}
+
+/* Nothing of a script is caught: an import always succeeds, and what is raised ends the compilation with its
+ * message. So the body runs, and of the rest `else` and `finally`. */
+static script_flow try_statement(script_evaluator *e, const script_node *node) {
+    if (is_kernel_rules(e)) {
+        script_not_supported(e, node->span, "%s in a kernel", script_node_name(node->kind));
+        return SCRIPT_NEXT;
+    }
+    script_flow flow = script_statements(e, &node->body);
+    if (flow == SCRIPT_NEXT)
+        flow = script_statements(e, &node->orelse);
+    if (node->c) {
+        script_flow last = script_statements(e, &node->c->body);
+        flow = last == SCRIPT_NEXT ? flow : last;
+    }
+    return flow;
+}
+
+static void delete_statement(script_evaluator *e, const script_node *node) {
+    for (size_t i = 0; i < node->items.count; i++) {
+        const script_node *target = node->items.items[i];
+        if (target->kind == SCRIPT_SUBSCRIPT) {
+            script_value object = script_expression(e, target->a);
+            script_value index = script_subscript_index(e, target->b);
+            if (!script_is_poison(object) && !script_is_poison(index))
+                script_delete_item(e, object, index, target->span);
+        } else if (target->kind == SCRIPT_NAME && (e->is_python || !script_in_kernel(e))) {
+            script_binding *old = script_find_local(e, target->text);
+            if (!old)
+                script_lookup(e, target->text, target->span);
+            else
+                old->value = script_poison();
+        } else
+            script_not_supported(e, target->span, "del of this");
+    }
 }
 
 /* A wrong value without a report would leave a hole in the kernel that nobody sees. */
@@ -325,7 +397,7 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
         while_kernel(e, node);
         break;
     case SCRIPT_WITH:
-        return with_statement(e, node);
+        return with_items(e, node, 0);
     case SCRIPT_BREAK:
     case SCRIPT_CONTINUE:
         if (!is_kernel_rules(e))
@@ -353,9 +425,16 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
         script_define_function(e, node);
         break;
     case SCRIPT_CLASS:
-        script_not_supported(e, node->name_span.file ? node->name_span : node->span, "the class '%s'",
-                             node->text);
-        script_bind(e, node->text, script_poison(), SCRIPT_BIND_PLAIN, node->span);
+        script_define_class(e, node);
+        break;
+    case SCRIPT_GLOBAL:
+    case SCRIPT_NONLOCAL:
+        script_declare_elsewhere(e, node);
+        break;
+    case SCRIPT_TRY:
+        return try_statement(e, node);
+    case SCRIPT_DELETE:
+        delete_statement(e, node);
         break;
     default:
         script_not_supported(e, node->span, "%s",

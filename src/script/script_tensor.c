@@ -372,7 +372,7 @@ script_value script_word_match_buffer(script_evaluator *e, const script_call *ca
             continue;
         ir_tensor *tensor =
             ir_tensor_create(e->module, parameter->name, &type.type, IR_TENSOR_PARAMETER, NULL, call->span);
-        base_map_set(e->unnamed, BASE_KEY(tensor), tensor);
+        script_created(e, tensor);
         script_binding *binding = script_find_local(e, parameter->name);
         if (binding)
             binding->value = script_expr(ir_data(e->module, tensor));
@@ -446,7 +446,7 @@ script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, ba
     ir_tensor *tensor = ir_tensor_create(e->module, script_temporary_name(e, "tensor"), type,
                                          IR_TENSOR_ALLOCATION, NULL, span);
     tensor->is_scalar = type->scope == IR_SCOPE_LOCAL && script_is_single(tensor) && type->layout == NULL;
-    base_map_set(e->unnamed, BASE_KEY(tensor), tensor);
+    script_created(e, tensor);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_ALLOCATE, span);
     statement->as.allocate.tensor = tensor;
     script_emit(e, statement);
@@ -538,7 +538,7 @@ script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, c
         return script_poison();
     ir_tensor *tensor =
         ir_tensor_create(e->module, script_temporary_name(e, "view"), type, IR_TENSOR_VIEW, data, span);
-    base_map_set(e->unnamed, BASE_KEY(tensor), tensor);
+    script_created(e, tensor);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_DECLARE, span);
     statement->as.declare.tensor = tensor;
     script_emit(e, statement);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Compile-time values: construction, names for messages, text, equality, truth. Evaluates nothing. */
-#include "script/script_value.h"
+#include "script/script_evaluate.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +57,11 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_SLICE] = "a slice",
         [SCRIPT_VALUE_RANGE] = "a range",
         [SCRIPT_VALUE_FUNCTION] = "a function",
+        [SCRIPT_VALUE_SET] = "a set",
+        [SCRIPT_VALUE_BOUND] = "a method",
+        [SCRIPT_VALUE_PARTIAL] = "a partial function",
+        [SCRIPT_VALUE_TEMPLATE] = "a kernel with constants to be given",
+        [SCRIPT_VALUE_OPTIONAL] = "an optional type",
         [SCRIPT_VALUE_METHOD] = "a method",
         [SCRIPT_VALUE_NAMESPACE] = "a namespace of the dialect",
         [SCRIPT_VALUE_MODULE] = "a module",
@@ -81,6 +86,10 @@ const char *script_value_name(base_arena *arena, script_value v) {
         return "a word of the dialect";
     case SCRIPT_VALUE_FOREIGN:
         return base_arena_format(arena, "%s, which is not available here", v.as.string.text);
+    case SCRIPT_VALUE_CLASS:
+        return base_arena_format(arena, "the class '%s'", v.as.class->name);
+    case SCRIPT_VALUE_OBJECT:
+        return base_arena_format(arena, "an object of '%s'", v.as.object->class->name);
     case SCRIPT_VALUE_EXPR:
         return typed_name(arena, v.as.expr->type.kind == IR_TYPE_POINTER ? "a pointer " : "a value of type ",
                           v.as.expr->type);
@@ -181,6 +190,11 @@ static bool value_text(script_value v, bool repr, unsigned depth, base_builder *
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
     case SCRIPT_VALUE_DICT:
+    case SCRIPT_VALUE_SET:
+        if (v.kind == SCRIPT_VALUE_SET && v.as.list->items.count == 0) {
+            base_builder_string(out, "set()");
+            return true;
+        }
         return list_text(v, depth, out);
     case SCRIPT_VALUE_EXPR:
         /* a folded constant prints as the number it is */
@@ -262,6 +276,34 @@ static bool list_equal(script_value a, script_value b, unsigned depth, unsigned 
     return true;
 }
 
+static bool set_equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
+    if (a.as.list->items.count != b.as.list->items.count || depth == 0)
+        return false;
+    for (size_t i = 0; i < a.as.list->items.count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < b.as.list->items.count && !found; j++)
+            found = equal(a.as.list->items.items[i], b.as.list->items.items[j], depth - 1, budget);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Records are equal when their fields are; other objects are themselves alone. */
+static bool object_equal(const script_object *a, const script_object *b, unsigned depth, unsigned *budget) {
+    if (a == b)
+        return true;
+    if (a->class != b->class || a->class->kind != SCRIPT_CLASS_RECORD || depth == 0)
+        return false;
+    for (size_t i = 0; i < a->fields->names.count; i++) {
+        const script_binding *x = base_map_get(a->fields->map, BASE_KEY(a->fields->names.items[i]));
+        const script_binding *y = base_map_get(b->fields->map, BASE_KEY(a->fields->names.items[i]));
+        if (!x || !y || !equal(x->value, y->value, depth - 1, budget))
+            return false;
+    }
+    return true;
+}
+
 /* The budget ends comparisons of lists that share their parts over and over. */
 bool script_value_equal(script_value a, script_value b, unsigned depth) {
     unsigned budget = 1u << 20;
@@ -314,6 +356,14 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return a.as.pool == b.as.pool;
     case SCRIPT_VALUE_FUNCTION:
         return a.as.closure == b.as.closure;
+    case SCRIPT_VALUE_CLASS:
+        return a.as.class == b.as.class;
+    case SCRIPT_VALUE_KERNEL:
+        return a.as.kernel == b.as.kernel;
+    case SCRIPT_VALUE_SET:
+        return set_equal(a, b, depth, budget);
+    case SCRIPT_VALUE_OBJECT:
+        return object_equal(a.as.object, b.as.object, depth, budget);
     default:
         return false;
     }
@@ -339,6 +389,7 @@ bool script_value_truth(script_value v, bool *truth) {
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
     case SCRIPT_VALUE_DICT:
+    case SCRIPT_VALUE_SET:
         *truth = v.as.list->items.count != 0;
         return true;
     case SCRIPT_VALUE_POISON:
@@ -358,7 +409,11 @@ bool script_value_integer(script_value v, int64_t *value) {
         *value = v.as.integer;
     else if (v.kind == SCRIPT_VALUE_BOOL)
         *value = v.as.boolean;
-    else
+    else if (v.kind == SCRIPT_VALUE_OBJECT && v.as.object->class->kind == SCRIPT_CLASS_NUMBERS) {
+        const script_scope *fields = v.as.object->fields; /* name, value */
+        const script_binding *number = base_map_get(fields->map, BASE_KEY(fields->names.items[1]));
+        return number->value.kind != SCRIPT_VALUE_OBJECT && script_value_integer(number->value, value);
+    } else
         return false;
     return true;
 }

@@ -9,7 +9,9 @@ typedef struct script_value script_value;
 typedef struct script_scope script_scope;
 typedef struct script_dialect_word script_dialect_word;
 typedef struct script_evaluator script_evaluator;
-typedef struct script_pool script_pool; /* script_pool.c */
+typedef struct script_pool script_pool;         /* script_pool.c */
+typedef struct script_template script_template; /* script_kernel.c */
+typedef struct script_partial script_partial;   /* script_builtin.c */
 
 typedef enum script_value_kind {
     SCRIPT_VALUE_POISON, /* stands for something that was wrong and reported; silences what follows */
@@ -22,9 +24,16 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_TUPLE,
     SCRIPT_VALUE_LIST,
     SCRIPT_VALUE_DICT,  /* list: key, value, key, value */
+    SCRIPT_VALUE_SET,   /* list, without duplicates, in the order of insertion */
     SCRIPT_VALUE_SLICE, /* list of three */
     SCRIPT_VALUE_RANGE, /* list of three: start, stop, step; IR values allowed */
     SCRIPT_VALUE_FUNCTION,
+    SCRIPT_VALUE_BOUND,     /* a function of a class with its object */
+    SCRIPT_VALUE_PARTIAL,   /* functools.partial */
+    SCRIPT_VALUE_CLASS,     /* a class of the script */
+    SCRIPT_VALUE_OBJECT,    /* an instance of one */
+    SCRIPT_VALUE_TEMPLATE,  /* a kernel with constexpr parameters, to be specialised */
+    SCRIPT_VALUE_OPTIONAL,  /* Optional(type): meta */
     SCRIPT_VALUE_WORD,      /* a row of the dialect table */
     SCRIPT_VALUE_METHOD,    /* a word with its receiver */
     SCRIPT_VALUE_NAMESPACE, /* text: path prefix in the dialect table, "" for the root */
@@ -48,23 +57,72 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_ATTRIBUTES, /* KernelAttributes(...) */
     SCRIPT_VALUE_LOOP,       /* serial(...), unroll(...), grid(...) */
     SCRIPT_VALUE_META,       /* meta_var(x): a name for a compile-time value */
-    SCRIPT_VALUE_DECORATOR,
-    SCRIPT_VALUE_KERNEL, /* a decorated function */
-    SCRIPT_VALUE_FRAME   /* device_entry() or attr(): may stand in a with */
+    SCRIPT_VALUE_DECORATOR,  /* a word that makes something of a function or class */
+    SCRIPT_VALUE_KERNEL,     /* a decorated function */
+    SCRIPT_VALUE_FRAME       /* device_entry() or attr(): may stand in a with */
 } script_value_kind;
 
 typedef struct script_list {
     BASE_VECTOR(script_value) items;
 } script_list;
 
-/* A plain function: its definition and where it was defined. */
+/* What a decorator made of a function. */
+typedef enum script_role {
+    SCRIPT_ROLE_PLAIN,
+    SCRIPT_ROLE_INLINE, /* its statements are spliced into the kernel, under the kernel's rules */
+    SCRIPT_ROLE_PROPERTY,
+    SCRIPT_ROLE_STATIC,
+    SCRIPT_ROLE_CLASS
+} script_role;
+
+typedef struct script_class script_class;
+/* A function of the script: its definition and where it was defined. */
 typedef struct script_closure {
     const script_node *node; /* FUNCTION or LAMBDA */
     script_scope *scope;
     const char *name;
-    script_list *defaults; /* one per parameter; POISON kind marks "none" through has_default */
+    script_role role;
+    bool is_dynamic;           /* macro(hygienic=False): names are looked up where it is called */
+    const script_class *owner; /* the class whose body defines it, or NULL */
+    script_list *defaults;     /* one per parameter; POISON kind marks "none" through has_default */
     const bool *has_default;
 } script_closure;
+
+typedef struct script_field {
+    const char *name;
+    script_value *value; /* default */
+    bool has_default, is_factory;
+} script_field;
+
+typedef enum script_class_kind {
+    SCRIPT_CLASS_PLAIN,
+    SCRIPT_CLASS_META, /* its objects own what their constructors allocate */
+    SCRIPT_CLASS_RECORD,
+    SCRIPT_CLASS_ENUM,
+    SCRIPT_CLASS_NUMBERS /* an enumeration whose members are integers */
+} script_class_kind;
+
+struct script_class {
+    const char *name;
+    base_span span;
+    script_scope *scope; /* the names of its body */
+    script_class *base;
+    script_class_kind kind;
+    bool is_frozen;
+    BASE_VECTOR(script_field) fields; /* of a record, those of the base first */
+};
+
+typedef struct script_object {
+    const script_class *class;
+    script_scope *fields;
+    bool is_constructed;
+    struct script_object *real; /* the object that super() is a view of, or NULL */
+} script_object;
+
+typedef struct script_bound {
+    script_closure *closure;
+    script_value *receiver;
+} script_bound;
 
 typedef struct script_region {
     ir_tensor *tensor;
@@ -132,6 +190,11 @@ struct script_value {
         } string;
         script_list *list;
         script_closure *closure;
+        script_bound *bound;
+        script_class *class;
+        script_object *object;
+        script_template *template;
+        script_partial *partial;
         const script_dialect_word *word;
         struct {
             const script_dialect_word *word;
@@ -155,6 +218,10 @@ struct script_value {
         script_attributes *attributes;
         script_loop *loop;
         script_value *meta;
+        struct {
+            const script_dialect_word *word;
+            script_value *options; /* a DICT, or NULL */
+        } decorator;
         ir_function *kernel;
     } as;
 };

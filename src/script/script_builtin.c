@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * More of Python's own functions: what takes functions (map, sorted by key, partial, reduce), sets, methods
+ * of lists, dicts and sets, itertools, attributes by name, print. The plain ones are in script_python.c. */
+#include "script/script_evaluate.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct script_partial {
+    script_value callee;
+    script_arguments arguments;
+};
+
+static script_value list_value(script_list *list, script_value_kind kind) {
+    return (script_value){.kind = kind, .as.list = list};
+}
+
+static script_value call_one(script_evaluator *e, script_value callee, script_value v, base_span span) {
+    script_arguments arguments = {0};
+    base_vector_push(e->arena, &arguments.items, (script_argument){.value = v, .span = span});
+    return script_call_value(e, callee, &arguments, NULL, span, span);
+}
+
+/* ---- functions of functions ---- */
+
+script_value script_word_partial(script_evaluator *e, const script_call *call) {
+    script_value v = {.kind = SCRIPT_VALUE_PARTIAL};
+    v.as.partial = BASE_NEW(e->arena, script_partial);
+    v.as.partial->callee = call->value[0];
+    for (size_t i = 0; i < call->rest.items.count; i++)
+        base_vector_push(e->arena, &v.as.partial->arguments.items, call->rest.items.items[i]);
+    for (size_t i = 0; i < call->keywords.items.count; i++)
+        base_vector_push(e->arena, &v.as.partial->arguments.items, call->keywords.items.items[i]);
+    return v;
+}
+
+/* Positional arguments of the call come behind those of the partial; its keywords replace them. */
+script_value script_call_partial(script_evaluator *e, const script_partial *partial,
+                                 const script_arguments *arguments, const script_node *node, base_span span,
+                                 base_span name_span) {
+    script_arguments all = {0};
+    for (size_t i = 0; i < partial->arguments.items.count; i++) {
+        const script_argument *given = &partial->arguments.items.items[i];
+        bool replaced = false;
+        for (size_t j = 0; given->name && j < arguments->items.count; j++)
+            replaced |=
+                arguments->items.items[j].name && strcmp(arguments->items.items[j].name, given->name) == 0;
+        if (!replaced)
+            base_vector_push(e->arena, &all.items, *given);
+    }
+    for (size_t i = 0; i < arguments->items.count; i++)
+        base_vector_push(e->arena, &all.items, arguments->items.items[i]);
+    if (!script_enter(e, span))
+        return script_poison();
+    script_value v = script_call_value(e, partial->callee, &all, node, span, name_span);
+    script_leave(e);
+    return v;
+}
+
+script_value script_word_reduce(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    size_t i = 0;
+    if (!script_iterate(e, call->value[1], &list, call->place[1]))
+        return script_poison();
+    if (!call->given[2] && list->items.count == 0) {
+        script_error(e, "T0203", call->span, "reduce of nothing, without a start");
+        return script_poison();
+    }
+    script_value v = call->given[2] ? call->value[2] : list->items.items[i++];
+    for (; i < list->items.count && !script_is_poison(v); i++) {
+        script_arguments arguments = {0};
+        base_vector_push(e->arena, &arguments.items, (script_argument){.value = v, .span = call->span});
+        base_vector_push(e->arena, &arguments.items,
+                         (script_argument){.value = list->items.items[i], .span = call->span});
+        v = script_call_value(e, call->value[0], &arguments, NULL, call->span, call->span);
+    }
+    return v;
+}
+
+/* map(f, lists...): as a list. */
+script_value script_word_map(script_evaluator *e, const script_call *call) {
+    size_t count = call->rest.items.count, shortest = SIZE_MAX;
+    script_list **lists = BASE_NEW_ARRAY(e->arena, script_list *, count + 1);
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    for (size_t i = 0; i < count; i++) {
+        if (!script_iterate(e, call->rest.items.items[i].value, &lists[i], call->rest.items.items[i].span))
+            return script_poison();
+        shortest = lists[i]->items.count < shortest ? lists[i]->items.count : shortest;
+    }
+    for (size_t i = 0; count > 0 && i < shortest; i++) {
+        script_arguments arguments = {0};
+        for (size_t j = 0; j < count; j++)
+            base_vector_push(e->arena, &arguments.items,
+                             (script_argument){.value = lists[j]->items.items[i], .span = call->span});
+        script_value v = script_call_value(e, call->value[0], &arguments, NULL, call->span, call->span);
+        if (script_is_poison(v))
+            return v;
+        script_list_add(e->arena, result, v);
+    }
+    return result;
+}
+
+script_value script_word_filter(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    if (!script_iterate(e, call->value[1], &list, call->place[1]))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count; i++) {
+        bool truth;
+        script_value v = list->items.items[i];
+        script_value test =
+            call->value[0].kind == SCRIPT_VALUE_NONE ? v : call_one(e, call->value[0], v, call->span);
+        if (!script_value_truth(test, &truth)) {
+            if (!script_is_poison(test))
+                script_constant_bool(e, test, &truth, call->span, "the test of filter");
+            return script_poison();
+        }
+        if (truth)
+            script_list_add(e->arena, result, v);
+    }
+    return result;
+}
+
+/* ---- order ---- */
+
+/* Merge sort of indices by their keys: stable, as Python's is. false: two keys cannot be compared. */
+static bool sort_indices(script_evaluator *e, const script_list *keys, size_t *order, size_t *spare,
+                         size_t count, bool reverse, base_span span) {
+    if (count < 2)
+        return true;
+    size_t half = count / 2, i = 0, j = half, k = 0;
+    if (!sort_indices(e, keys, order, spare, half, reverse, span) ||
+        !sort_indices(e, keys, order + half, spare, count - half, reverse, span))
+        return false;
+    script_charge(e, count);
+    while (i < half && j < count) {
+        script_value a = keys->items.items[order[reverse ? i : j]];
+        script_value b = keys->items.items[order[reverse ? j : i]];
+        script_value less = e->stopped ? script_poison() : script_compare(e, SCRIPT_OP_LT, a, b, span);
+        if (less.kind != SCRIPT_VALUE_BOOL) {
+            if (!script_is_poison(less))
+                script_error(e, "T0210", span, "items that are known at run time only cannot be ordered");
+            return false;
+        }
+        spare[k++] = less.as.boolean ? order[j++] : order[i++];
+    }
+    while (i < half)
+        spare[k++] = order[i++];
+    memcpy(order, spare, k * sizeof(*order));
+    return true;
+}
+
+static bool sort_list(script_evaluator *e, const script_list *list, const script_value *key, bool reverse,
+                      script_list *out, base_span span) {
+    size_t count = list->items.count;
+    script_list *keys = BASE_NEW(e->arena, script_list);
+    size_t *order = BASE_NEW_ARRAY(e->arena, size_t, count + 1);
+    size_t *spare = BASE_NEW_ARRAY(e->arena, size_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        script_value v = list->items.items[i];
+        if (key && script_is_poison(v = call_one(e, *key, v, span)))
+            return false;
+        base_vector_push(e->arena, &keys->items, v);
+        order[i] = i;
+    }
+    if (!sort_indices(e, keys, order, spare, count, reverse, span))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        base_vector_push(e->arena, &out->items, list->items.items[order[i]]);
+    return true;
+}
+
+static bool reverse_flag(script_evaluator *e, const script_call *call, bool *reverse) {
+    const script_value *v = script_argument_of(call, "reverse");
+    *reverse = false;
+    return !v || script_constant_bool(e, *v, reverse, script_argument_span(call, "reverse"), "reverse");
+}
+
+script_value script_word_sorted(script_evaluator *e, const script_call *call) {
+    script_list *list, *out = BASE_NEW(e->arena, script_list);
+    bool reverse;
+    if (!reverse_flag(e, call, &reverse) || !script_iterate(e, call->value[0], &list, call->span) ||
+        !sort_list(e, list, script_argument_of(call, "key"), reverse, out, call->span))
+        return script_poison();
+    return list_value(out, SCRIPT_VALUE_LIST);
+}
+
+script_value script_word_list_sort(script_evaluator *e, const script_call *call) {
+    script_list out = {0};
+    bool reverse;
+    if (!reverse_flag(e, call, &reverse) ||
+        !sort_list(e, call->receiver.as.list, script_argument_of(call, "key"), reverse, &out, call->span))
+        return script_poison();
+    *call->receiver.as.list = out;
+    return script_none();
+}
+
+/* ---- sets ---- */
+
+static bool is_member(const script_list *list, script_value v) {
+    for (size_t i = 0; i < list->items.count; i++)
+        if (script_value_equal(list->items.items[i], v, 20))
+            return true;
+    return false;
+}
+
+bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span) {
+    if (v.kind == SCRIPT_VALUE_LIST || v.kind == SCRIPT_VALUE_DICT || v.kind == SCRIPT_VALUE_SET ||
+        script_is_ir(v)) {
+        script_error(e, "T0262", span, "%s cannot be in a set", script_value_name(e->arena, v));
+        return false;
+    }
+    script_charge(e, set.as.list->items.count / 4);
+    if (set.as.list->items.count >= SCRIPT_MAX_ENTRIES) {
+        script_error(e, "T0263", span, "a set of over %d items", SCRIPT_MAX_ENTRIES);
+        return false;
+    }
+    if (!is_member(set.as.list, v))
+        script_list_add(e->arena, set, v);
+    return true;
+}
+
+script_value script_word_set(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    script_value set = script_list_make(e->arena, SCRIPT_VALUE_SET);
+    if (!call->given[0])
+        return set;
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count; i++)
+        if (!script_set_add(e, set, list->items.items[i], call->span))
+            return script_poison();
+    return set;
+}
+
+/* a | b, a & b, a - b, a ^ b */
+script_value script_set_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                 base_span span) {
+    script_value set = script_list_make(e->arena, SCRIPT_VALUE_SET);
+    bool from_b = op == SCRIPT_OP_BITOR || op == SCRIPT_OP_BITXOR;
+    for (size_t i = 0; i < a.as.list->items.count; i++) {
+        bool both = is_member(b.as.list, a.as.list->items.items[i]);
+        if ((op == SCRIPT_OP_BITOR || both == (op == SCRIPT_OP_BITAND)) &&
+            !script_set_add(e, set, a.as.list->items.items[i], span))
+            return script_poison();
+    }
+    for (size_t i = 0; from_b && i < b.as.list->items.count; i++)
+        if (!is_member(a.as.list, b.as.list->items.items[i]) &&
+            !script_set_add(e, set, b.as.list->items.items[i], span))
+            return script_poison();
+    return set;
+}
+
+script_value script_word_set_method(script_evaluator *e, const script_call *call) {
+    script_value set = call->receiver;
+    script_list *list, *own = set.as.list;
+    switch (call->word->data) {
+    case 0: /* add */
+        return script_set_add(e, set, call->value[0], call->span) ? script_none() : script_poison();
+    case 1: /* discard, remove */
+        for (size_t i = 0; i < own->items.count; i++)
+            if (script_value_equal(own->items.items[i], call->value[0], 20)) {
+                memmove(&own->items.items[i], &own->items.items[i + 1],
+                        (own->items.count - i - 1) * sizeof(own->items.items[0]));
+                own->items.count--;
+                break;
+            }
+        return script_none();
+    default: { /* union, intersection, difference */
+        if (!script_iterate(e, call->value[0], &list, call->span))
+            return script_poison();
+        static const script_operator ops[] = {SCRIPT_OP_BITOR, SCRIPT_OP_BITAND, SCRIPT_OP_SUB};
+        return script_set_operator(e, ops[call->word->data - 2], set, list_value(list, SCRIPT_VALUE_SET),
+                                   call->span);
+    }
+    }
+}
+
+/* ---- lists and dicts ---- */
+
+static bool item_place(script_evaluator *e, const script_list *list, script_value v, base_span span,
+                       int64_t *at) {
+    int64_t count = (int64_t)list->items.count;
+    if (!script_constant_int(e, v, at, span, "the index of a list"))
+        return false;
+    if (*at < -count || *at >= count) {
+        script_error(e, "T0263", span, "index %lld is outside a list of %lld items", (long long)*at,
+                     (long long)count);
+        return false;
+    }
+    *at += *at < 0 ? count : 0;
+    return true;
+}
+
+static script_value take_item(script_list *list, size_t at) {
+    script_value v = list->items.items[at];
+    memmove(&list->items.items[at], &list->items.items[at + 1],
+            (list->items.count - at - 1) * sizeof(list->items.items[0]));
+    list->items.count--;
+    return v;
+}
+
+script_value script_word_list_method(script_evaluator *e, const script_call *call) {
+    script_list *list = call->receiver.as.list;
+    size_t count = list->items.count, found = count, number = 0;
+    int64_t at = (int64_t)count - 1;
+    switch (call->word->data) {
+    case 0: /* pop */
+        if (count == 0) {
+            script_error(e, "T0263", call->span, "pop from an empty list");
+            return script_poison();
+        }
+        if (call->given[0] && !item_place(e, list, call->value[0], call->span, &at))
+            return script_poison();
+        return take_item(list, (size_t)at);
+    case 1: /* insert */
+        if (!script_constant_int(e, call->value[0], &at, call->span, "the index of a list"))
+            return script_poison();
+        at = at < 0 ? at + (int64_t)count : at;
+        at = at < 0 ? 0 : at > (int64_t)count ? (int64_t)count : at;
+        script_list_add(e->arena, call->receiver, call->value[1]);
+        memmove(&list->items.items[at + 1], &list->items.items[at],
+                (count - (size_t)at) * sizeof(list->items.items[0]));
+        list->items.items[at] = call->value[1];
+        return script_none();
+    case 2: /* index */
+    case 3: /* count */
+    case 4: /* remove */
+        for (size_t i = 0; i < count; i++)
+            if (script_value_equal(list->items.items[i], call->value[0], 20)) {
+                found = found == count ? i : found;
+                number++;
+            }
+        if (call->word->data == 3)
+            return script_int((int64_t)number);
+        if (found == count) {
+            script_error(e, "T0263", call->span, "the list has no such item");
+            return script_poison();
+        }
+        if (call->word->data == 2)
+            return script_int((int64_t)found);
+        take_item(list, found);
+        return script_none();
+    case 5: /* reverse */
+        for (size_t i = 0, j = count; i + 1 < j; i++) {
+            script_value v = list->items.items[i];
+            list->items.items[i] = list->items.items[--j];
+            list->items.items[j] = v;
+        }
+        return script_none();
+    case 6: { /* copy */
+        script_value copy = script_list_make(e->arena, call->receiver.kind);
+        script_charge(e, count);
+        for (size_t i = 0; i < count; i++)
+            script_list_add(e->arena, copy, list->items.items[i]);
+        return copy;
+    }
+    default: /* clear */
+        list->items.count = 0;
+        return script_none();
+    }
+}
+
+static void take_entry(script_list *list, const script_value *value) {
+    size_t at = (size_t)(value - list->items.items) - 1;
+    take_item(list, at);
+    take_item(list, at);
+}
+
+script_value script_word_dict_method(script_evaluator *e, const script_call *call) {
+    script_value *found;
+    switch (call->word->data) {
+    case 0: /* pop */
+        found = script_dict_find(call->receiver, call->value[0]);
+        if (found) {
+            script_value v = *found;
+            take_entry(call->receiver.as.list, found);
+            return v;
+        }
+        if (call->given[1])
+            return call->value[1];
+        script_error(e, "T0263", call->span, "the dict has no such key");
+        return script_poison();
+    case 1: /* setdefault */
+        found = script_dict_find(call->receiver, call->value[0]);
+        if (found)
+            return *found;
+        script_dict_set(e, call->receiver, call->value[0], call->given[1] ? call->value[1] : script_none(),
+                        call->span);
+        return call->given[1] ? call->value[1] : script_none();
+    default: /* update */
+        if (call->given[0] && call->value[0].kind != SCRIPT_VALUE_DICT) {
+            script_error(e, "T0205", call->place[0], "update takes a dict, not %s",
+                         script_value_name(e->arena, call->value[0]));
+            return script_poison();
+        }
+        for (size_t i = 0; call->given[0] && i + 1 < call->value[0].as.list->items.count; i += 2)
+            script_dict_set(e, call->receiver, call->value[0].as.list->items.items[i],
+                            call->value[0].as.list->items.items[i + 1], call->span);
+        for (size_t i = 0; i < call->keywords.items.count; i++) {
+            const script_argument *item = &call->keywords.items.items[i];
+            script_dict_set(e, call->receiver, script_string(e->arena, item->name, strlen(item->name)),
+                            item->value, item->span);
+        }
+        return script_none();
+    }
+}
+
+void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span) {
+    int64_t at;
+    if (object.kind == SCRIPT_VALUE_DICT) {
+        script_value *found = script_dict_find(object, index);
+        if (found)
+            take_entry(object.as.list, found);
+        else
+            script_error(e, "T0263", span, "the dict has no such key");
+    } else if (object.kind == SCRIPT_VALUE_LIST) {
+        if (item_place(e, object.as.list, index, span, &at))
+            take_item(object.as.list, (size_t)at);
+    } else
+        script_error(e, "T0262", span, "the items of %s cannot be deleted",
+                     script_value_name(e->arena, object));
+}
+
+/* ---- itertools ---- */
+
+script_value script_word_product(script_evaluator *e, const script_call *call) {
+    int64_t repeat = 1;
+    const script_value *r = script_argument_of(call, "repeat");
+    if (r && !script_constant_int(e, *r, &repeat, script_argument_span(call, "repeat"), "repeat"))
+        return script_poison();
+    size_t given = call->rest.items.count, count = repeat < 0 || repeat > 16 ? 99 : given * (size_t)repeat;
+    if (count > 16) {
+        script_error(e, "T0263", call->span, "a product of over 16 lists");
+        return script_poison();
+    }
+    script_list *lists[16];
+    size_t at[16] = {0};
+    bool ends = false;
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    for (size_t i = 0; i < count; i++) {
+        const script_argument *item = &call->rest.items.items[i % given];
+        if (!script_iterate(e, item->value, &lists[i], item->span))
+            return script_poison();
+        ends |= lists[i]->items.count == 0;
+    }
+    while (!ends) {
+        script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+        if (!script_enter(e, call->span))
+            return script_poison();
+        script_leave(e);
+        for (size_t i = 0; i < count; i++)
+            script_list_add(e->arena, tuple, lists[i]->items.items[at[i]]);
+        script_list_add(e->arena, result, tuple);
+        size_t i = count;
+        while (i > 0 && ++at[i - 1] == lists[i - 1]->items.count)
+            at[--i] = 0;
+        ends = i == 0;
+    }
+    return result;
+}
+
+script_value script_word_chain(script_evaluator *e, const script_call *call) {
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    for (size_t i = 0; i < call->rest.items.count; i++) {
+        script_list *list;
+        if (!script_iterate(e, call->rest.items.items[i].value, &list, call->rest.items.items[i].span))
+            return script_poison();
+        script_charge(e, list->items.count);
+        for (size_t j = 0; j < list->items.count; j++)
+            script_list_add(e->arena, result, list->items.items[j]);
+    }
+    return result;
+}
+
+/* next(items): the first one; what a generator would go on to is not kept. */
+script_value script_word_next(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    if (!script_iterate(e, call->value[0], &list, call->span))
+        return script_poison();
+    if (list->items.count > 0)
+        return list->items.items[0];
+    if (call->given[1])
+        return call->value[1];
+    script_error(e, "T0263", call->span, "next of nothing");
+    return script_poison();
+}
+
+/* ---- numbers ---- */
+
+script_value script_word_divmod(script_evaluator *e, const script_call *call) {
+    script_value pair = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    script_value q = script_binary(e, SCRIPT_OP_FLOORDIV, call->value[0], call->value[1], call->span);
+    script_value r =
+        script_is_poison(q) ? q : script_binary(e, SCRIPT_OP_MOD, call->value[0], call->value[1], call->span);
+    script_list_add(e->arena, pair, q);
+    script_list_add(e->arena, pair, r);
+    return script_is_poison(r) ? r : pair;
+}
+
+script_value script_word_python_pow(script_evaluator *e, const script_call *call) {
+    script_value v = script_binary(e, SCRIPT_OP_POW, call->value[0], call->value[1], call->span);
+    return call->given[2] && !script_is_poison(v)
+               ? script_binary(e, SCRIPT_OP_MOD, v, call->value[2], call->span)
+               : v;
+}
+
+/* To the nearest, ties to even. */
+script_value script_word_python_round(script_evaluator *e, const script_call *call) {
+    int64_t i, digits = 0;
+    const script_value *d = script_argument_of(call, "ndigits");
+    if (script_value_integer(call->value[0], &i))
+        return script_int(i);
+    if (call->value[0].kind != SCRIPT_VALUE_FLOAT) {
+        script_error(e, "T0210", call->span, "round takes a compile-time number, not %s",
+                     script_value_name(e->arena, call->value[0]));
+        return script_poison();
+    }
+    double x = call->value[0].as.real;
+    if (d) {
+        char text[400];
+        if (!script_constant_int(e, *d, &digits, call->span, "the number of digits") || digits < 0 ||
+            digits > 30 || !(fabs(x) < 1e300)) {
+            script_error(e, "T0262", call->span, "round takes 0 to 30 digits");
+            return script_poison();
+        }
+        snprintf(text, sizeof(text), "%.*f", (int)digits, x);
+        return script_float(strtod(text, NULL));
+    }
+    x = nearbyint(x);
+    if (!(x > -9.2e18 && x < 9.2e18)) {
+        script_error(e, "T0260", call->span, "the result does not fit a 64-bit integer");
+        return script_poison();
+    }
+    return script_int((int64_t)x);
+}
+
+/* ---- attributes by name ---- */
+
+static bool has_attribute(script_evaluator *e, script_value object, const char *name) {
+    bool found = false;
+    if (object.kind == SCRIPT_VALUE_OBJECT) {
+        if (script_scope_find(e, object.as.object->fields, name))
+            return true;
+        object = (script_value){.kind = SCRIPT_VALUE_CLASS,
+                                .as.class = (script_class *)(uintptr_t)object.as.object->class};
+    }
+    if (object.kind == SCRIPT_VALUE_CLASS) {
+        script_object_attribute(e, object, name, BASE_NO_SPAN, &found);
+        return found;
+    }
+    if (object.kind == SCRIPT_VALUE_NAMESPACE)
+        return !script_is_poison(script_namespace_find(e, object.as.string.text, name));
+    const char *family = object.kind == SCRIPT_VALUE_TENSOR   ? "Tensor"
+                         : object.kind == SCRIPT_VALUE_EXPR   ? "Expr"
+                         : object.kind == SCRIPT_VALUE_LAYOUT ? "Layout"
+                         : object.kind == SCRIPT_VALUE_LIST   ? "list"
+                         : object.kind == SCRIPT_VALUE_DICT   ? "dict"
+                         : object.kind == SCRIPT_VALUE_STRING ? "str"
+                                                              : NULL;
+    return family && strlen(name) < 60 &&
+           script_word_find(base_arena_format(e->arena, "%s.%s", family, name));
+}
+
+script_value script_word_attribute(script_evaluator *e, const script_call *call) {
+    const char *name;
+    if (!script_constant_string(e, call->value[1], &name, call->place[1], "the name of an attribute"))
+        return script_poison();
+    if (call->word->data == 2) { /* setattr */
+        if (call->value[0].kind != SCRIPT_VALUE_OBJECT) {
+            script_error(e, "T0227", call->span, "attributes of %s cannot be assigned",
+                         script_value_name(e->arena, call->value[0]));
+            return script_poison();
+        }
+        script_node target = {.kind = SCRIPT_ATTRIBUTE, .text = name, .span = call->span};
+        script_object_assign(e, call->value[0], &target, call->value[2], call->span);
+        return script_none();
+    }
+    bool has = has_attribute(e, call->value[0], name);
+    if (call->word->data == 0)
+        return script_bool(has);
+    if (!has && call->given[2])
+        return call->value[2];
+    return script_get_attribute(e, call->value[0], name, call->span);
+}
+
+script_value script_word_callable(script_evaluator *e, const script_call *call) {
+    (void)e;
+    script_value_kind kind = call->value[0].kind;
+    return script_bool(kind == SCRIPT_VALUE_FUNCTION || kind == SCRIPT_VALUE_BOUND ||
+                       kind == SCRIPT_VALUE_PARTIAL || kind == SCRIPT_VALUE_CLASS ||
+                       kind == SCRIPT_VALUE_WORD || kind == SCRIPT_VALUE_METHOD || kind == SCRIPT_VALUE_TYPE);
+}
+
+script_value script_word_type(script_evaluator *e, const script_call *call) {
+    static const struct {
+        script_value_kind kind;
+        const char *path;
+    } kinds[] = {{SCRIPT_VALUE_BOOL, "python.bool"},   {SCRIPT_VALUE_INT, "python.int"},
+                 {SCRIPT_VALUE_FLOAT, "python.float"}, {SCRIPT_VALUE_STRING, "python.str"},
+                 {SCRIPT_VALUE_LIST, "python.list"},   {SCRIPT_VALUE_TUPLE, "python.tuple"},
+                 {SCRIPT_VALUE_DICT, "python.dict"},   {SCRIPT_VALUE_SET, "python.set"},
+                 {SCRIPT_VALUE_TENSOR, "Tensor"},      {SCRIPT_VALUE_LAYOUT, "TileLayout"}};
+    script_value v = call->value[0];
+    if (v.kind == SCRIPT_VALUE_OBJECT)
+        return (script_value){.kind = SCRIPT_VALUE_CLASS,
+                              .as.class = (script_class *)(uintptr_t)v.as.object->class};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].kind == v.kind)
+            return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(kinds[i].path)};
+    script_not_supported(e, call->span, "type of %s", script_value_name(e->arena, v));
+    return script_poison();
+}
+
+/* ---- print, exceptions ---- */
+
+/* A compiler's output is its messages: what a script prints is a note at the call. */
+script_value script_word_print(script_evaluator *e, const script_call *call) {
+    base_builder text;
+    base_builder_start(&text, e->arena);
+    base_builder_string(&text, "");
+    for (size_t i = 0; i < call->rest.items.count; i++) {
+        script_value v = call->rest.items.items[i].value;
+        if (i > 0)
+            base_builder_char(&text, ' ');
+        if (!script_value_text(v, false, &text))
+            base_builder_format(&text, "<%s>", script_value_name(e->arena, v));
+    }
+    base_report(e->diagnostics, BASE_NOTE, "T0387", call->span, "%s", text.data);
+    return script_none();
+}
+
+/* ValueError("text"): what raise says. */
+script_value script_word_exception(script_evaluator *e, const script_call *call) {
+    if (call->rest.items.count > 0 && call->rest.items.items[0].value.kind == SCRIPT_VALUE_STRING)
+        return call->rest.items.items[0].value;
+    const char *name = call->word->path + strlen("python.");
+    return script_string(e->arena, name, strlen(name));
+}
