@@ -8,12 +8,14 @@ void vm_proxy_start(vm_cta *cta) {
     if (!cta->run->program->proxies)
         return;
     uint32_t granules = (cta->shared_bytes + VM_PROXY_GRANULE - 1) / VM_PROXY_GRANULE;
-    size_t bytes = sizeof(struct vm_proxy) + sizeof(uint32_t) * granules;
+    uint32_t blocks = granules / VM_PROXY_BLOCK + 1;
+    size_t tags = sizeof(struct vm_proxy) + sizeof(uint32_t) * granules;
     if (cta->proxy == NULL)
-        cta->proxy = base_arena_allocate(cta->arena, bytes);
-    memset(cta->proxy, 0, bytes);
+        cta->proxy = base_arena_allocate(cta->arena, tags + blocks);
+    memset(cta->proxy, 0, tags + blocks);
     cta->proxy->clock = 1;
     cta->proxy->granules = granules;
+    cta->proxy->marked = (uint8_t *)cta->proxy + tags;
 }
 
 void vm_proxy_fence(vm_warp *warp) {
@@ -31,30 +33,30 @@ void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes) {
         return;
     uint32_t first = offset / VM_PROXY_GRANULE, end = (offset + bytes - 1) / VM_PROXY_GRANULE + 1;
     end = end < proxy->granules ? end : proxy->granules;
-    if (first < end)
-        memset(proxy->tags + first, 0, (end - first) * sizeof *proxy->tags);
+    while (first < end) {
+        uint32_t block = first / VM_PROXY_BLOCK, next = (block + 1) * VM_PROXY_BLOCK;
+        uint32_t until = next < end ? next : end;
+        if (proxy->marked[block])
+            memset(proxy->tags + first, 0, (until - first) * sizeof *proxy->tags);
+        if (first % VM_PROXY_BLOCK == 0 && (until == next || until == proxy->granules))
+            proxy->marked[block] = false;
+        first = until;
+    }
 }
 
 bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end) {
-    enum { BLOCK = 16 };
     const struct vm_proxy *proxy = cta->proxy;
     if (proxy == NULL || begin >= end)
         return false;
     uint32_t g = begin / VM_PROXY_GRANULE, last = (end - 1) / VM_PROXY_GRANULE + 1;
     last = last < proxy->granules ? last : proxy->granules;
-    for (; g + BLOCK <= last; g += BLOCK) {
-        uint64_t some = 0;
-        for (uint32_t i = 0; i < BLOCK; i += 2) {
-            uint64_t two;
-            memcpy(&two, proxy->tags + g + i, sizeof two);
-            some |= two;
-        }
-        if (some != 0)
-            return true;
+    while (g < last) {
+        uint32_t next = (g / VM_PROXY_BLOCK + 1) * VM_PROXY_BLOCK, until = next < last ? next : last;
+        for (uint32_t i = g; proxy->marked[g / VM_PROXY_BLOCK] && i < until; i++)
+            if (proxy->tags[i] != 0)
+                return true;
+        g = until;
     }
-    for (; g < last; g++)
-        if (proxy->tags[g] != 0)
-            return true;
     return false;
 }
 
@@ -63,6 +65,8 @@ void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, u
     if (proxy == NULL || bytes == 0)
         return;
     uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
+    if (!vm_proxy_tagged(warp->cta, offset, offset + bytes))
+        return;
     for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
         uint32_t tag = proxy->tags[g], when = tag >> 5, writer = tag & 31;
         if (tag == 0 || proxy->fenced[writer] > when || proxy->fenced[warp->index] > when)

@@ -8,10 +8,12 @@
 #include "vm/vm_internal.h"
 
 #define VM_PROXY_GRANULE 16u
+#define VM_PROXY_BLOCK   64u
 struct vm_proxy {
     uint32_t clock;            /* counts fences; starts at 1 */
     uint32_t fenced[VM_LANES]; /* per warp: clock of its last fence */
     uint32_t granules;
+    uint8_t *marked; /* per VM_PROXY_BLOCK granules: some may have a tag */
     uint32_t tags[]; /* clock << 5 | warp of the last ordinary write; 0: none since the async proxy wrote */
 };
 
@@ -23,8 +25,10 @@ static inline void vm_proxy_write(const vm_warp *warp, uint32_t offset, uint32_t
     if (proxy == NULL || bytes == 0)
         return;
     uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
-    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++)
+    for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
         proxy->tags[g] = proxy->clock << 5 | warp->index;
+        proxy->marked[g / VM_PROXY_BLOCK] = true;
+    }
 }
 /* The same for a host address, which may be anywhere. */
 static inline void vm_proxy_write_at(const vm_warp *warp, const uint8_t *host, uint32_t bytes) {

@@ -446,6 +446,15 @@ void vm_tensor_row_store(const vm_tensor_map *map, const uint8_t *shared, uint32
         return;
     }
     for (uint32_t at = row->before, end = row->before + row->inside; at < end;) {
+        if (map->atom != VM_TENSOR_ATOM_32_FLIP_8 && end - at >= 128 &&
+            (address + at) % 128 == 0) { /* a line of 128 bytes */
+            uint32_t line = address + at,
+                     change = vm_tensor_swizzle_address(map->swizzle, map->atom, line) ^ line;
+            for (uint32_t k = 0; k < 128; k += 16)
+                memcpy(to + (at - row->before) + k, shared + line + (k ^ change), 16);
+            at += 128;
+            continue;
+        }
         uint32_t next = (at & ~15u) + 16, size = (next < end ? next : end) - at;
         memcpy(to + (at - row->before),
                shared + vm_tensor_swizzle_address(map->swizzle, map->atom, address + at), size);

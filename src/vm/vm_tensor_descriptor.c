@@ -282,10 +282,6 @@ void vm_tensor_matrix_decode(uint64_t descriptor, vm_tensor_matrix *r, vm_tensor
 }
 
 /* Bytes of a row of the swizzle atom, rows that one period of the pattern covers. */
-static unsigned atom_bytes(vm_tensor_swizzle swizzle) {
-    static const unsigned bytes[] = {16, 32, 64, 128, 128};
-    return bytes[swizzle];
-}
 static unsigned pattern_bytes(vm_tensor_swizzle swizzle) {
     static const unsigned bytes[] = {16, 256, 512, 1024, 512};
     return bytes[swizzle];
@@ -305,7 +301,7 @@ void vm_tensor_matrix_check(const vm_tensor_matrix *matrix, num_dtype type, unsi
     /* The row phase of the swizzle comes from the address, counted from where the base offset says that a
      * pattern starts: row 0 has to be there. */
     uint32_t phase = (matrix->start - 128 * matrix->base_offset) & (pattern_bytes(matrix->swizzle) - 1) &
-                     ~(atom_bytes(matrix->swizzle) - 1);
+                     ~(vm_tensor_atom_bytes(matrix->swizzle) - 1);
     if (phase != 0 && matrix->base_offset == 0) {
         static const char *const starts[] = {
             "", "a row 0 on a multiple of 256 bytes with 32B swizzle",
@@ -317,42 +313,4 @@ void vm_tensor_matrix_check(const vm_tensor_matrix *matrix, num_dtype type, unsi
         violate(out, "base offset", 49, 51, matrix->base_offset,
                 "(address >> 7) & 7 of row 0, where the swizzle pattern starts");
     }
-}
-
-uint32_t vm_tensor_swizzled(vm_tensor_swizzle swizzle, uint32_t address) {
-    switch (swizzle) {
-    case VM_TENSOR_SWIZZLE_32B:
-        return address ^ (address >> 7 & 1) << 4;
-    case VM_TENSOR_SWIZZLE_64B:
-        return address ^ (address >> 7 & 3) << 4;
-    case VM_TENSOR_SWIZZLE_128B:
-        return address ^ (address >> 7 & 7) << 4;
-    case VM_TENSOR_SWIZZLE_128B_32B:
-        return address ^ (address >> 7 & 3) << 5;
-    default:
-        return address;
-    }
-}
-
-/* The canonical layouts of 9.7.16.3.3; strides in bytes. Without swizzle the stride byte offset walks eight
- * rows and the leading one 16 bytes of K; in MN-major order the two swap what they walk once a swizzle is on.
- */
-uint32_t vm_tensor_matrix_address(const vm_tensor_matrix *matrix, unsigned bits, bool mn_major, uint32_t row,
-                                  uint32_t k) {
-    uint32_t bytes = bits / 8, width = atom_bytes(matrix->swizzle), offset;
-    bool plain = matrix->swizzle == VM_TENSOR_SWIZZLE_NONE;
-    if (!mn_major) {
-        uint32_t along = bits == 4 ? k / 2 : k * bytes;
-        offset = plain ? row % 8 * 16 + row / 8 * matrix->stride + along / 16 * matrix->leading + along % 16
-                       : row % 8 * width + row / 8 * matrix->stride + along;
-    } else if (bytes == 0) {
-        return matrix->start; /* refused by vm_tensor_matrix_check */
-    } else {
-        uint32_t across = width / bytes, group = matrix->swizzle == VM_TENSOR_SWIZZLE_128B_32B ? 4 : 8;
-        offset = row % across * bytes + k % group * width +
-                 (plain ? row / across * matrix->stride + k / group * matrix->leading
-                        : row / across * matrix->leading + k / group * matrix->stride);
-    }
-    uint32_t address = matrix->start + offset, in_pattern = address - 128 * matrix->base_offset;
-    return address ^ in_pattern ^ vm_tensor_swizzled(matrix->swizzle, in_pattern);
 }

@@ -78,11 +78,48 @@ void vm_tensor_matrix_decode(uint64_t descriptor, vm_tensor_matrix *result, vm_t
  * phase of its swizzle. `type` is the element type, `bits` its container. */
 void vm_tensor_matrix_check(const vm_tensor_matrix *matrix, num_dtype type, unsigned bits, bool mn_major,
                             vm_tensor_violations *violations);
-/* Byte address in shared memory of the element (row, k), row being the index along M or N. Elements of 4 bits
- * share a byte, low nibble first. */
-uint32_t vm_tensor_matrix_address(const vm_tensor_matrix *matrix, unsigned bits, bool mn_major, uint32_t row,
-                                  uint32_t k);
+static inline unsigned vm_tensor_atom_bytes(vm_tensor_swizzle swizzle) {
+    static const unsigned bytes[] = {16, 32, 64, 128, 128};
+    return bytes[swizzle];
+}
 /* The address that an unswizzled one moves to. */
-uint32_t vm_tensor_swizzled(vm_tensor_swizzle swizzle, uint32_t address);
+static inline uint32_t vm_tensor_swizzled(vm_tensor_swizzle swizzle, uint32_t address) {
+    switch (swizzle) {
+    case VM_TENSOR_SWIZZLE_32B:
+        return address ^ (address >> 7 & 1) << 4;
+    case VM_TENSOR_SWIZZLE_64B:
+        return address ^ (address >> 7 & 3) << 4;
+    case VM_TENSOR_SWIZZLE_128B:
+        return address ^ (address >> 7 & 7) << 4;
+    case VM_TENSOR_SWIZZLE_128B_32B:
+        return address ^ (address >> 7 & 3) << 5;
+    default:
+        return address;
+    }
+}
+/* Byte address in shared memory of the element (row, k), row being the index along M or N. Elements of 4 bits
+ * share a byte, low nibble first.
+ * The canonical layouts of 9.7.16.3.3; strides in bytes. Without swizzle the stride byte offset walks eight
+ * rows and the leading one 16 bytes of K; in MN-major order the two swap what they walk once a swizzle is on.
+ */
+static inline uint32_t vm_tensor_matrix_address(const vm_tensor_matrix *matrix, unsigned bits, bool mn_major,
+                                                uint32_t row, uint32_t k) {
+    uint32_t bytes = bits / 8, width = vm_tensor_atom_bytes(matrix->swizzle), offset;
+    bool plain = matrix->swizzle == VM_TENSOR_SWIZZLE_NONE;
+    if (!mn_major) {
+        uint32_t along = bits == 4 ? k / 2 : k * bytes;
+        offset = plain ? row % 8 * 16 + row / 8 * matrix->stride + along / 16 * matrix->leading + along % 16
+                       : row % 8 * width + row / 8 * matrix->stride + along;
+    } else if (bytes == 0) {
+        return matrix->start; /* refused by vm_tensor_matrix_check */
+    } else {
+        uint32_t across = width / bytes, group = matrix->swizzle == VM_TENSOR_SWIZZLE_128B_32B ? 4 : 8;
+        offset = row % across * bytes + k % group * width +
+                 (plain ? row / across * matrix->stride + k / group * matrix->leading
+                        : row / across * matrix->leading + k / group * matrix->stride);
+    }
+    uint32_t address = matrix->start + offset, in_pattern = address - 128 * matrix->base_offset;
+    return address ^ in_pattern ^ vm_tensor_swizzled(matrix->swizzle, in_pattern);
+}
 const char *vm_tensor_swizzle_name(vm_tensor_swizzle swizzle);
 #endif

@@ -279,11 +279,11 @@ static void multiply_cta(const vm_async *o, const issue *is, const problem *p, u
         return; /* given back meanwhile: reported there */
     uint32_t *d[VM_TENSOR_COLUMNS];
     uint8_t column_lane[VM_TENSOR_COLUMNS], factor_a[VM_TENSOR_ROWS][4], factor_b[VM_TENSOR_COLUMNS][4];
-    for (unsigned n = 0; n < p->in.n; n++) {
-        unsigned fold = n / p->place.columns;
-        column_lane[n] = (uint8_t)(fold * p->place.fold_lanes);
-        d[n] = &t->cells[area.column + n % p->place.columns][column_lane[n]];
-    }
+    for (unsigned n = 0, fold = 0; n < p->in.n; fold++)
+        for (unsigned i = 0; i < p->place.columns; i++, n++) {
+            column_lane[n] = (uint8_t)(fold * p->place.fold_lanes);
+            d[n] = &t->cells[area.column + i][column_lane[n]];
+        }
     const vm_launch *launch = cta->run->launch;
     bool integer = p->form.kind == VM_TENSOR_I8, scaled = p->in.scale != NUM_DTYPE_NONE;
     vm_tensor_job job = {.a_type = p->in.a,

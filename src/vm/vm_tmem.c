@@ -75,8 +75,11 @@ vm_tmem_allocation *vm_tmem_take(vm_tmem *t, uint32_t begin, uint32_t columns, u
             continue;
         *a = (vm_tmem_allocation){.begin = begin, .columns = columns, .owner = owner, .pc = pc, .pair = pair};
         memset(t->slot_of + begin, (int)slot + 1, columns);
-        poison(t, begin, columns);
-        memset(t->touched + begin / VM_TMEM_UNIT, true, columns / VM_TMEM_UNIT);
+        for (uint32_t unit = begin / VM_TMEM_UNIT; unit < (begin + columns) / VM_TMEM_UNIT; unit++) {
+            if (t->touched[unit]) /* else it is poison since the reset */
+                poison(t, unit * VM_TMEM_UNIT, VM_TMEM_UNIT);
+            t->touched[unit] = true;
+        }
         return a;
     }
     return NULL; /* cannot be: 16 allocations of 32 columns fill the memory */
