@@ -58,6 +58,15 @@ bool check_words_async(const vm_finding *f, base_builder *out, const char **help
                             f->address, f->size, f->required);
         *help = "memory of a live mbarrier may be touched by mbarrier operations only";
         return true;
+    case VM_FIND_MBARRIER_DATA:
+        base_builder_format(out,
+                            "writes %" PRIu64 " bytes at shared address 0x%" PRIx64
+                            ", over the live mbarrier at 0x%" PRIx64,
+                            f->size, f->address, f->required);
+        state_words(f, out);
+        *help = "mbarrier.inval must stand between the barrier's last phase and other use of its bytes; or "
+                "place the data elsewhere";
+        return true;
     case VM_FIND_MBARRIER_REMOTE:
         base_builder_format(out,
                             "this form works on mbarriers of the own CTA; 0x%" PRIx64

@@ -134,6 +134,7 @@ struct ir_tensor {
     ir_tensor_type type;
     ir_tensor_kind kind;
     bool is_scalar;      /* written as a scalar (x, not x[0]); only for printing: not part of equality */
+    bool is_pooled;      /* a pool placed it, so its bytes are its own while it is in use; likewise */
     const ir_expr *data; /* VIEW: the pointer it is declared over; else NULL */
     uint32_t id;         /* dense within the module */
     base_span span;

@@ -42,6 +42,7 @@ static ir_tensor *copy_tensor(copier *copy, const ir_tensor *tensor) {
     known = ir_tensor_create(copy->module, tensor->name, &type, tensor->kind, copy_expr(copy, tensor->data),
                              tensor->span);
     known->is_scalar = tensor->is_scalar;
+    known->is_pooled = tensor->is_pooled;
     base_map_set(copy->tensors, BASE_KEY(tensor), known);
     return known;
 }

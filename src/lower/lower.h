@@ -34,6 +34,7 @@ typedef struct lower_use {
     bool used;
     uint32_t first, last;
     base_span first_span, last_span;
+    uint32_t touched_first, touched_last; /* as they stand in the text: loops do not count whole */
 } lower_use;
 
 /* A tensor in shared memory: offset is within the static or the dynamic part, bytes. */

@@ -17,10 +17,10 @@ static void touch(walk *w, const ir_tensor *tensor) {
         return;
     if (!use->used) {
         use->used = true;
-        use->first = w->number;
+        use->first = use->touched_first = w->number;
         use->first_span = w->span;
     }
-    use->last = w->number;
+    use->last = use->touched_last = w->number;
     use->last_span = w->span;
 }
 
@@ -86,6 +86,34 @@ static void walk_statement(walk *w, ir_stmt *s) {
     }
 }
 
+/* Two tensors that a pool put on the same bytes, the second used between uses of the first. Those that only a
+ * loop brings together may take turns, round by round; the plan shows them. */
+static void check_pair(lower_context *context, const lower_part *a, const lower_part *b) {
+    if (!a->tensor->is_pooled || !b->tensor->is_pooled || !lower_parts_meet(a, b) || !a->use.used ||
+        !b->use.used || a->use.touched_first > b->use.touched_last ||
+        b->use.touched_first > a->use.touched_last)
+        return;
+    uint64_t begin = a->offset > b->offset ? a->offset : b->offset, a_end = a->offset + a->bytes,
+             b_end = b->offset + b->bytes, end = a_end < b_end ? a_end : b_end;
+    base_diagnostic *d =
+        base_report(context->diagnostics, BASE_WARNING, "T0468", b->span,
+                    "'%s' lies on bytes %llu to %llu of its pool, which '%s' has too, and both "
+                    "are in use at once",
+                    b->name, (unsigned long long)begin, (unsigned long long)end - 1, a->name);
+    base_note(context->diagnostics, d, a->span, "'%s' is placed here", a->name);
+    base_note(context->diagnostics, d, a->use.first_span, "its first use");
+    base_note(context->diagnostics, d, a->use.last_span, "its last use, behind the first of '%s'", b->name);
+    base_help(context->diagnostics, d, "move_base_to() further, or use '%s' when nothing needs '%s' any more",
+              b->name, a->name);
+}
+
+static void check_pools(lower_context *context) {
+    const lower_plan *plan = context->plan;
+    for (size_t i = 0; i < plan->parts.count; i++)
+        for (size_t k = i + 1; k < plan->parts.count; k++)
+            check_pair(context, &plan->parts.items[i], &plan->parts.items[k]);
+}
+
 void lower_lifetimes(lower_context *context) {
     lower_plan *plan = context->plan;
     walk w = {.plan = plan, .uses = base_map_create(context->arena)};
@@ -94,6 +122,7 @@ void lower_lifetimes(lower_context *context) {
     for (size_t i = 0; i < plan->parts.count; i++)
         base_map_set(w.uses, (uint64_t)plan->parts.items[i].tensor->id + 1, &plan->parts.items[i].use);
     walk_statement(&w, context->function->body);
+    check_pools(context);
 }
 
 void lower_note_part(lower_context *context, const ir_tensor *tensor, const ir_expr *offset) {

@@ -22,6 +22,7 @@ struct script_pool {
     const ir_expr *data; /* what the views stand on */
     bool is_owner;       /* the arena is the pool's own, and commit gives it its size */
     bool is_committed, is_named;
+    bool has_failed; /* the last alloc found no place */
     base_span span, commit_span;
 };
 
@@ -193,6 +194,7 @@ static script_value place(script_evaluator *e, const script_call *call, script_p
         type->layout ? type->layout : layout_row_major(e->arena, shape, type->rank, &error);
     const layout_tile *placed =
         dense ? layout_pool_place(e->arena, &pool->pool, name, dense, bits, align, &error) : NULL;
+    pool->has_failed = !placed;
     if (!placed)
         return no_place(e, call, pool, dense, bits, align, error.text ? error.text : "numbers too large");
     if (type->layout || pool->pool.blocks.items[pool->pool.blocks.count - 1].begin > 0)
@@ -200,7 +202,10 @@ static script_value place(script_evaluator *e, const script_call *call, script_p
     raise_alignment(pool);
     type->align = align > 0 ? (uint32_t)align : DEFAULT_ALIGN;
     type->scope = (ir_scope)pool->data->type.scope;
-    return script_make_view(e, type, pool->data, call->span);
+    script_value view = script_make_view(e, type, pool->data, call->span);
+    if (view.kind == SCRIPT_VALUE_TENSOR)
+        ((ir_tensor *)(uintptr_t)view.as.tensor)->is_pooled = true;
+    return view;
 }
 
 script_value script_word_pool_alloc(script_evaluator *e, const script_call *call) {
@@ -237,6 +242,7 @@ script_value script_word_pool_mma(script_evaluator *e, const script_call *call) 
         return script_poison();
     }
     if (script_constant_shape(e, &type.type, shape)) {
+        pool->has_failed = true; /* until it has its place */
         type.type.layout =
             layout_mma_shared(e->arena, mode, num_dtype_bits(type.type.dtype), shape, type.type.rank, &error);
         if (!type.type.layout) {
@@ -291,6 +297,8 @@ script_value script_word_pool_commit(script_evaluator *e, const script_call *cal
     }
     if (!pool->is_owner)
         return script_none();
+    if (bytes == 0 && pool->has_failed) /* that was said */
+        return script_poison();
     if (bytes == 0) {
         base_diagnostic *d = script_error(e, "T0445", span, "a pool of 0 bytes: nothing was allocated in it");
         base_help(e->diagnostics, d, "alloc(shape, dtype) before commit(), or leave the pool out");

@@ -246,13 +246,14 @@ typedef enum vm_finding_kind {
     VM_FIND_MBARRIER_UNOBSERVED,    /* arrival before any wait saw phase `size` complete */
     VM_FIND_MBARRIER_BUSY,          /* init or inval of a barrier in use */
     VM_FIND_MBARRIER_OVERWRITTEN,   /* its memory was written by something else */
-    VM_FIND_MBARRIER_REMOTE,        /* a form for the own CTA on another CTA's barrier */
-    VM_FIND_MBARRIER_NO_COMPLETE,   /* .noComplete completed the phase */
-    VM_FIND_CLUSTER_EXITED,         /* shared memory of a CTA that has ended (text) */
-    VM_FIND_CLUSTER_RANK,           /* rank `size` in a cluster of `required` */
-    VM_FIND_CLUSTER_BARRIER,        /* text: a second arrival, or a wait without one */
-    VM_FIND_CANCEL,                 /* CTA index of a response that cancelled nothing */
-    VM_FIND_REGISTERS,              /* setmaxnreg to `size` from `required`; is_store: .inc */
+    VM_FIND_MBARRIER_DATA, /* data is written over it: address, size; required: its place; text: since when */
+    VM_FIND_MBARRIER_REMOTE,      /* a form for the own CTA on another CTA's barrier */
+    VM_FIND_MBARRIER_NO_COMPLETE, /* .noComplete completed the phase */
+    VM_FIND_CLUSTER_EXITED,       /* shared memory of a CTA that has ended (text) */
+    VM_FIND_CLUSTER_RANK,         /* rank `size` in a cluster of `required` */
+    VM_FIND_CLUSTER_BARRIER,      /* text: a second arrival, or a wait without one */
+    VM_FIND_CANCEL,               /* CTA index of a response that cancelled nothing */
+    VM_FIND_REGISTERS,            /* setmaxnreg to `size` from `required`; is_store: .inc */
     VM_FIND_IN_FLIGHT, /* access to what an asynchronous operation still reads or writes; text: which one */
     VM_FIND_BAD_CALL,  /* indirect call to something that is not a function */
 #define X(name, text) VM_FIND_TMEM_##name,

@@ -366,6 +366,9 @@ bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range
     const vm_cta *cta = access->cta ? access->cta : warp->cta;
     const vm_range *range = NULL;
     const vm_async *other = NULL;
+    if (access->write && access->space == VM_RANGE_SHARED && cta->guards)
+        vm_mbarrier_written(warp, pc, lane, access->cta ? access->cta : warp->cta, access->begin,
+                            access->end);
     for (uint32_t class = 0; queue != NULL && other == NULL && class < VM_ASYNC_CLASSES; class ++)
         other = find_conflict(&queue->pending[class], access, cta, except, &range);
     if (queue != NULL && other == NULL)

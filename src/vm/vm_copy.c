@@ -50,8 +50,8 @@ void vm_copy_range(vm_async *operation, unsigned lane, vm_range range) {
         return;
     bool busy = range.space != VM_RANGE_SHARED; /* of shared memory, the counters say */
     for (uint64_t g = range.begin / VM_FLIGHT_GRANULE;
-         !busy && cta->flights && g <= (range.end - 1) / VM_FLIGHT_GRANULE; g++)
-        busy = cta->flight[g] != 0;
+         !busy && (cta->flights || cta->guards) && g <= (range.end - 1) / VM_FLIGHT_GRANULE; g++)
+        busy = (cta->flights && cta->flight[g] != 0) || (range.write && cta->guards && cta->guard[g] != 0);
     if (busy)
         vm_async_conflict(operation->warp, operation->pc, lane, &range, operation);
     operation->ranges[operation->range_count++] = range;
@@ -257,7 +257,7 @@ vm_action vm_external_STORE_BULK(vm_warp *warp, const vm_op *op, uint32_t mask) 
             continue;
         vm_range range = {
             .space = VM_RANGE_SHARED, .write = true, .cta = cta, .begin = offset, .end = offset + size};
-        if (cta->flights && size)
+        if ((cta->flights || cta->guards) && size)
             vm_async_conflict(warp, pc, lane, &range, NULL);
         memset(cta->shared + offset, 0, size);
         if (cta == warp->cta)

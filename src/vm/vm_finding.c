@@ -29,6 +29,7 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         [VM_FIND_MBARRIER_UNOBSERVED] = "mbarrier-unobserved",
         [VM_FIND_MBARRIER_BUSY] = "mbarrier-busy",
         [VM_FIND_MBARRIER_OVERWRITTEN] = "mbarrier-overwritten",
+        [VM_FIND_MBARRIER_DATA] = "mbarrier-data",
         [VM_FIND_MBARRIER_REMOTE] = "mbarrier-remote",
         [VM_FIND_MBARRIER_NO_COMPLETE] = "mbarrier-no-complete",
         [VM_FIND_CLUSTER_EXITED] = "cluster-exited",

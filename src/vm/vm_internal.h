@@ -464,6 +464,8 @@ struct vm_cta {
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
     uint32_t flights;             /* how many ranges are counted there */
+    uint8_t *guard;               /* per granule of shared memory: live mbarriers in it; NULL: none */
+    uint32_t guards;              /* how many are counted there */
     uint64_t events;              /* counts vm_warp_released and vm_warp_acquired */
     struct vm_tmem_cta *tmem;     /* vm_tmem_machine.h; NULL: it has not used tensor memory */
     struct vm_tensor_cta *tensor; /* vm_tensor.h; NULL: it has not used the matrix unit */

@@ -33,8 +33,20 @@ const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset) {
     return barrier && barrier->live ? barrier : NULL;
 }
 
+/* Granules of shared memory count the live barriers in them, so that ordinary stores look at one number. */
+static void guard(vm_cta *cta, uint32_t offset, int by) {
+    if (cta->guard == NULL)
+        cta->guard = BASE_NEW_ARRAY(cta->arena, uint8_t, cta->shared_bytes / VM_FLIGHT_GRANULE + 1);
+    uint8_t *granule = &cta->guard[offset / VM_FLIGHT_GRANULE];
+    *granule = (uint8_t)(*granule + by);
+    cta->guards = (uint32_t)((int64_t)cta->guards + by);
+}
+
 void vm_mbarrier_start(vm_cta *cta) {
     struct vm_mbarriers *table = cta->mbarriers;
+    for (size_t i = 0; table != NULL && i < table->all.count; i++)
+        if (table->all.items[i].live)
+            guard(cta, table->all.items[i].offset, -1);
     for (size_t i = 0; table != NULL && i < table->all.count; i++)
         table->slot_of[table->all.items[i].offset / 8] = 0;
     if (table != NULL)
@@ -86,10 +98,38 @@ static vm_mbarrier *live_at(const actor *by, vm_cta *cta, uint32_t offset) {
     uint64_t now;
     memcpy(&now, cta->shared + offset, 8);
     if (now != barrier->image) {
-        report(by, VM_FIND_MBARRIER_OVERWRITTEN, barrier, offset, now, barrier->image);
+        if (!barrier->written)
+            report(by, VM_FIND_MBARRIER_OVERWRITTEN, barrier, offset, now, barrier->image);
+        barrier->written = false;
         store_image(cta, barrier);
     }
     return barrier;
+}
+
+void vm_mbarrier_written(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, uint64_t begin,
+                         uint64_t end) {
+    struct vm_mbarriers *table = cta->mbarriers;
+    for (size_t i = 0; table != NULL && i < table->all.count; i++) {
+        vm_mbarrier *barrier = &table->all.items[i];
+        if (!barrier->live || barrier->offset >= end || barrier->offset + 8 <= begin)
+            continue;
+        vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_MBARRIER_DATA, pc, warp, lane);
+        barrier->written = true;
+        if (finding == NULL)
+            continue;
+        const ptx_instruction *init = vm_program_instruction_at(warp->cta->run->program, barrier->init_pc);
+        base_builder text;
+        base_builder_start(&text, vm_finding_arena(warp->cta));
+        if (init && init->loc_line)
+            base_builder_format(&text, "initialised in line %u, ", init->loc_line);
+        base_builder_format(&text, "in phase %llu, %u of %u arrivals pending",
+                            (unsigned long long)barrier->phase, barrier->pending, barrier->expected);
+        finding->text = text.data;
+        finding->space = PTX_SPACE_SHARED;
+        finding->address = begin;
+        finding->size = end - begin;
+        finding->required = barrier->offset;
+    }
 }
 
 /* ---- phases ---- */
@@ -195,6 +235,8 @@ static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count)
         table->slot_of[offset / 8] = (uint16_t)table->all.count;
         barrier = &table->all.items[table->all.count - 1];
     }
+    if (!barrier->live)
+        guard(cta, offset, 1);
     *barrier =
         (vm_mbarrier){.offset = offset, .live = true, .expected = count, .pending = count, .init_pc = by->pc};
     store_image(cta, barrier);
@@ -217,6 +259,7 @@ static void stop(const actor *by, vm_cta *cta, uint32_t offset) {
     if (barrier->pending != barrier->expected || barrier->transactions != 0 || has_waiters(cta, offset))
         report(by, VM_FIND_MBARRIER_BUSY, barrier, offset, barrier->pending, barrier->expected);
     barrier->live = false;
+    guard(cta, offset, -1);
 }
 
 /* ---- arrive ---- */

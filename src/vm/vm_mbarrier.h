@@ -29,6 +29,7 @@ typedef enum vm_mbarrier_kind {
 typedef struct vm_mbarrier {
     uint32_t offset;
     bool live;
+    bool written;               /* as data, and that was reported */
     uint64_t phase;             /* the current, incomplete one; counts from 0 */
     uint64_t observed;          /* phases below it have been seen complete by a wait */
     uint32_t expected, pending; /* arrivals */
@@ -48,6 +49,9 @@ uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t off
 void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes);
 /* cp.async.mbarrier.arrive: the phase waits for so many arrivals more. */
 void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals);
+/* Reports a write of [begin, end) of the CTA's shared memory as data over a live mbarrier. */
+void vm_mbarrier_written(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, uint64_t begin,
+                         uint64_t end);
 const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset); /* NULL: none alive */
 void vm_mbarrier_start(vm_cta *cta);                                   /* forgets all: a CTA begins */
 /* "waits at the mbarrier at shared offset ... " for a deadlock report. */

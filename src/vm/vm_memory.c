@@ -109,7 +109,8 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
         }
         limit = owner ? owner->shared_bytes : 0;
         out->host = owner ? owner->shared : NULL;
-        if (owner != NULL && owner->flights && address < limit && size <= limit - address) {
+        if (owner != NULL && (owner->flights || (store && owner->guards)) && address < limit &&
+            size <= limit - address) {
             vm_range access = {.space = VM_RANGE_SHARED,
                                .write = store,
                                .cta = owner,

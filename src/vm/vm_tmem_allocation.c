@@ -5,6 +5,7 @@
  * only says that alloc may block. What a CTA leaves allocated stays so: PTX demands dealloc, and later CTAs
  * are seen to hang. */
 #include "vm/vm_async.h"
+#include "vm/vm_mbarrier.h"
 #include "vm/vm_sm.h"
 #include "vm/vm_tmem_machine.h"
 
@@ -350,6 +351,8 @@ static void write_slot(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t ref, 
             finding->space = PTX_SPACE_SHARED;
         }
     }
+    if (cta->guards)
+        vm_mbarrier_written(warp, pc, lane, cta, offset, offset + sizeof taddr);
     memcpy(cta->shared + offset, &taddr, sizeof taddr);
     cta->writes++;
 }

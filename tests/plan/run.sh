@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The launch plan: the map of shared memory with lifetimes and shared bytes, limits of every architecture, and what a
-# target would refuse. Failure cases B01, B05 and B07.
+# target would refuse. The failure cases of shared memory: B01 to B15.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 root=$PWD
@@ -102,16 +102,16 @@ E4
 fi
 # B01: 20 bytes, then a block aligned to 128: the block lies at 128 and counts whole
 printf 'tir 1\n\nfunction k(out: int32[64]):\n    launch:\n        grid = (1, 1, 1)\n        block = (32, 1, 1)\n    let tx: int32 = thread_idx.x\n    alloc a: uint8[20] shared align=4\n    alloc b: uint8[300] shared align=128\n    a[tx %% 20] = uint8(tx)\n    b[tx] = a[0]\n    out[tx] = int32(b[0])\n' >b01.tir
-part "B01: the total of 20 bytes and 300 aligned to 128" 0 'static 428 bytes, dynamic 0 bytes' build b01.tir --emit plan
+part "case B01: the total of 20 bytes and 300 aligned to 128" 0 'static 428 bytes, dynamic 0 bytes' build b01.tir --emit plan
 # B05: exactly 48 KiB dynamic beside 4 static bytes: opted in, accepted
 kernel b05.tir 4 49152 "1, 1, 1" "32, 1, 1" ""
-part "B05: 48 KiB of dynamic and 4 bytes of static memory opt in" 0 'static 4 bytes, dynamic 49152 bytes; sm_90 gives a CTA 232448, and the launch opts in' build b05.tir --emit plan
+part "case B05: 48 KiB of dynamic and 4 bytes of static memory opt in" 0 'static 4 bytes, dynamic 49152 bytes; sm_90 gives a CTA 232448, and the launch opts in' build b05.tir --emit plan
 kernel fits.tir 0 49152 "1, 1, 1" "32, 1, 1" ""
 part "48 KiB of dynamic memory alone need no opt-in" 0 '"opt_in":false' build fits.tir --emit plan-json
 # B07: 8 KiB static and 222 KiB dynamic on 227 KiB
 kernel b07.tir 8192 227328 "1, 1, 1" "32, 1, 1" ""
-part "B07: request, static part, sum and limit" 1 "asks for 227328 bytes of dynamic shared memory beside 8192 static ones, 235520 together; a CTA of sm_90 has at most 232448 [T0460]" build b07.tir --emit plan
-part "B07: the largest allocations are named" 1 "'arena' takes 227328 bytes of dynamic shared memory" build b07.tir --emit cuda
+part "case B07: request, static part, sum and limit" 1 "asks for 227328 bytes of dynamic shared memory beside 8192 static ones, 235520 together; a CTA of sm_90 has at most 232448 [T0460]" build b07.tir --emit plan
+part "case B07: the largest allocations are named" 1 "'arena' takes 227328 bytes of dynamic shared memory" build b07.tir --emit cuda
 kernel edge.tir 8192 224256 "1, 1, 1" "32, 1, 1" ""
 part "the whole 227 KiB are given" 0 'dynamic 224256 bytes' build edge.tir --emit plan
 # limits of every architecture: the last byte fits, one more does not
@@ -167,6 +167,141 @@ E6
     "$tirc" build "$root/examples/shared.py" --emit plan-svg >svg 2>log && grep -q 'pair_kernel: dynamic shared memory, 1024 bytes' svg
     say $? "maps of several kernels"
 fi
+# ---- pools and their failure cases
+body() { # FILE: the lines of a kernel from standard input
+    {
+        printf 'from tvm_tirx.script import tirx as T\n\n@T.function\ndef k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):\n'
+        printf '    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(64,)))\n    tx = T.cuda.thread_idx("x")\n'
+        sed 's/^/    /'
+    } >"$1"
+}
+body b01.py <<'E7'
+pool = T.SMEMPool()
+x = pool.alloc((5,), "float32")
+y = pool.alloc((300,), "uint8", align=128)
+pool.commit()
+x[tx % 5] = A[tx]
+y[tx] = T.uint8(1)
+B[tx] = x[tx % 5] + T.cast(y[tx], "float32")
+E7
+part "case B01: a pool of 20 bytes and 300 aligned to 128" 0 'dynamic 428 bytes' build b01.py --emit plan
+body b02.py <<'E8'
+pool = T.SMEMPool()
+x = pool.alloc((32,), "float32")
+tile = pool.alloc_tcgen05_mma_AB((8, 64), "float16", "128B")
+pool.commit()
+x[tx % 32] = A[tx % 32]
+for i in T.serial(8):
+    tile[i, tx] = T.cast(A[tx] + T.cast(i, "float32"), "float16")
+T.cuda.cta_sync()
+B[tx] = T.cast(tile[tx // 8, tx], "float32") + x[tx % 32]
+E8
+"$tirc" build b02.py --emit plan >log 2>&1 && grep -q 'part  offset   1024      1024 bytes  tile' log && "$tirc" run b02.py --arg A=arange --out B=b02.npy >log 2>&1 && [ -n "${python:-}" ] &&
+    "$python" -c 'import struct
+b = struct.unpack("<64f", open("b02.npy", "rb").read()[-256:])
+assert all(b[t] == t + t // 8 + t % 32 for t in range(64)), b' >log 2>&1
+say $? "case B02: a tile under the 128-byte swizzle lies on its period, and holds what was written"
+body b09.py <<'E9'
+first = T.alloc_tensor(ty_args=[T.Tensor((64,), "float32", scope="shared.dyn")])
+second = T.alloc_tensor(ty_args=[T.Tensor((64,), "float32", scope="shared.dyn")])
+first[tx] = A[tx]
+second[tx] = A[tx]
+B[tx] = first[tx] + second[tx]
+E9
+"$tirc" check b09.py >log 2>&1
+[ $? -eq 1 ] && grep -q '^b09.py:8:.*error: a second allocation of dynamic shared memory \[T0270\]' log && grep -q 'b09.py:7:.*note' log
+say $? "case B09: a second dynamic allocation, with a note at the first"
+body b11.py <<'E10'
+pool = T.SMEMPool()
+slot = pool.alloc((1,), "uint32")
+pool.move_base_to(0)
+tile = pool.alloc((64,), "float32")
+pool.commit()
+if tx == 0:
+    slot[0] = T.uint32(7)
+T.cuda.cta_sync()
+tile[tx] = A[tx]
+T.cuda.cta_sync()
+B[tx] = tile[tx] + T.cast(slot[0], "float32")
+E10
+"$tirc" check b11.py >log 2>&1
+grep -q "b11.py:10:.*warning: 'tile' lies on bytes 0 to 3 of its pool, which 'slot' has too, and both are in use at once \[T0468\]" log && grep -q "b11.py:8:.*note: 'slot' is placed here" log && grep -q "b11.py:17:.*note: its last use" log
+say $? "case B11: an address slot on top of a live tile is named, with the uses"
+"$tirc" build b11.py --emit plan 2>log | grep -q 'slot  used in lines 13 to 17; shares bytes, both in use, with tile'
+say $? "case B11: and in the plan"
+sed 's/^    tile\[tx\] = A/    B[tx] = T.cast(slot[0], "float32")\n    T.cuda.cta_sync()\n    tile[tx] = A/; s/^    B\[tx\] = tile.*/    B[tx] = B[tx] + tile[tx]/' b11.py >turns.py
+"$tirc" check turns.py >log 2>&1 && grep -q 'turns.py: clean' log && ! grep -q warning log
+say $? "tensors that take turns on the same bytes are no matter"
+sed 's/    pool.move_base_to(0)/    pool.move_base_to(4)/' b11.py >apart.py
+"$tirc" check apart.py >log 2>&1 && grep -q 'apart.py: clean' log && ! grep -q warning log
+say $? "nor are tensors apart"
+# Barriers: initialised, used, and then the bytes hold data. WRITE is how; INVAL what stands before.
+barrier() { # FILE INVAL WRITE
+    cat >"$1" <<EOF
+.version 8.0
+.target sm_90
+.address_size 64
+.shared .align 128 .b8 pool[512];
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<9>;
+.reg .b64 %l<9>;
+.reg .pred %p, %q;
+mov.u32 %r1, %tid.x;
+ld.param.u64 %l2, [out];
+setp.ne.u32 %q, %r1, 0;
+@!%q mbarrier.init.shared.b64 [pool], 32;
+@!%q mbarrier.init.shared.b64 [pool+256], 1;
+bar.sync 0;
+mbarrier.arrive.shared.b64 %l1, [pool];
+wait:
+mbarrier.try_wait.shared.b64 %p, [pool], %l1;
+@!%p bra wait;
+bar.sync 0;
+$2
+bar.sync 0;
+$3
+bar.sync 0;
+ld.shared.b32 %r3, [pool+4];
+mad.wide.u32 %l2, %r1, 4, %l2;
+st.global.b32 [%l2], %r3;
+ret;
+}
+EOF
+}
+generic='mov.u32 %r2, pool; mad.lo.u32 %r2, %r1, 4, %r2; st.shared.b32 [%r2], %r1;'
+async='@%q bra over; mbarrier.arrive.expect_tx.shared.b64 %l3, [pool+256], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [pool], [%l2], 128, [pool+256]; over: mov.u32 %r4, 0; again: mbarrier.try_wait.parity.shared.b64 %p, [pool+256], %r4; @!%p bra again;'
+element='@!%q cvta.to.global.u64 %l4, %l2; @!%q cp.async.ca.shared.global [pool], [%l4], 16; cp.async.wait_all;'
+zeros='@!%q st.bulk.shared::cta [pool], 64, 0;'
+run_barrier() { "$tirc" run "$1" --grid 1 --block 32 --arg 0=zeros@int32:32 >log 2>&1; }
+for way in generic async element zeros; do
+    barrier $way.ptx "" "${!way}"
+    [ $way = zeros ] && sed -i 's/^.version 8.0/.version 8.6/; s/^.target sm_90/.target sm_100/' $way.ptx
+    run_barrier $way.ptx
+    [ $? -eq 1 ] && grep -q "error: writes .* over the live mbarrier at 0x400 (in phase 1, 32 of 32 arrivals pending) \[T0771\]" log && grep -q "$way.ptx:2[0-9]:" log
+    say $? "case B13: bytes of a barrier reused without inval, by a write that is $way"
+    barrier good.ptx '@!%q mbarrier.inval.shared.b64 [pool];' "${!way}"
+    [ $way = zeros ] && sed -i 's/^.version 8.0/.version 8.6/; s/^.target sm_90/.target sm_100/' good.ptx
+    run_barrier good.ptx && ! grep -q T0771 log
+    say $? "case B12: after inval the same is right ($way)"
+done
+body b15.py <<'E11'
+pool = T.SMEMPool()
+tile = pool.alloc_tcgen05_mma_AB(SHAPE, "float16", "128B")
+pool.commit()
+B[tx] = 1.0
+E11
+while IFS='|' read -r shape want; do
+    sed "s/SHAPE/$shape/" b15.py >shape.py
+    part "case B15: a tile of $shape" 1 "$want" check shape.py
+    [ "$(grep -c error log)" -eq 1 ]
+    say $? "case B15: and nothing else is said"
+done <<'E12'
+(128, 32)|a row of 32 elements of 16 bits is 64 bytes, but the 128B swizzle needs a multiple of 128 bytes (64 elements); the widest mode that fits is 64B [T0447]
+(12, 64)|dimension 0 has 12 rows, but a swizzle atom has 8 and the rows must be a multiple of 8 [T0447]
+(128,)|a matrix operand tile needs at least 2 dimensions (rows, columns), not 1 [T0447]
+E12
+part "explain T0468" 0 "right:" explain T0468
 # A C++ file that launches by itself: grids from parameters, opt-in, cooperative, clusters
 cat >host.tir <<'E5'
 tir 1

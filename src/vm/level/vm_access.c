@@ -288,6 +288,17 @@ static bool in_flight(const vm_cta *cta, u32 base, const u32 *offset, u32 bytes)
     return any != 0;
 }
 
+/* Is data stored where a live mbarrier may be? Then vm_memory.c looks closer. */
+static bool guarded(const vm_cta *cta, u32 base, const u32 *offset, u32 bytes) {
+    if (cta->guards == 0)
+        return false;
+    u32 any = 0;
+    for (unsigned l = 0; l < VM_LANES; l++)
+        any |= (u32)cta->guard[(base + offset[l]) / VM_FLIGHT_GRANULE] |
+               (u32)cta->guard[(base + offset[l] + bytes - 1) / VM_FLIGHT_GRANULE];
+    return any != 0;
+}
+
 static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 bytes, u32 align, bool store,
                      access_place *place, bool *contiguous) {
     _Alignas(64) u64 address[VM_LANES];
@@ -351,7 +362,8 @@ static bool place_64(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, u32 by
     VM_LOOP {
         place->offset[l] = (u32)(address[l] - low);
     }
-    return !(in_shared && in_flight(cta, (u32)(low - begin), place->offset, bytes));
+    return !(in_shared && (in_flight(cta, (u32)(low - begin), place->offset, bytes) ||
+                           (store && guarded(cta, (u32)(low - begin), place->offset, bytes))));
 }
 
 /* ---- local memory: word k of lane l at k * 128 + l * 4 ---- */
@@ -477,7 +489,7 @@ static bool find_place(vm_warp *w, const vm_op *op, u32 mask, const u32 *m, bool
     if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && (form == VM_ADDRESS_32 || form == VM_ADDRESS_FIXED)) {
         place->host = w->cta->shared;
         if (!place_32(w, op, mask, m, bytes, w->cta->shared_bytes, w->cta->window, place) ||
-            in_flight(w->cta, 0, place->offset, bytes))
+            in_flight(w->cta, 0, place->offset, bytes) || (store && guarded(w->cta, 0, place->offset, bytes)))
             return false;
         u32 different = 0, first = place->offset[0];
         VM_LOOP {
@@ -600,7 +612,7 @@ bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
 }
 
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, u32 mask, const u32 *m) {
-    if (m == NULL && w->cta->proxy == NULL && is_shared(op, 1)) {
+    if (m == NULL && w->cta->proxy == NULL && w->cta->guards == 0 && is_shared(op, 1)) {
         uint8_t *host;
         const u32 *offset = shared_row(w, op, 4, 4, &host), *from = vm_operand(w, op->d);
         if (offset != NULL) {
