@@ -161,7 +161,7 @@ static void misuse(void **state) {
          "mbarrier-busy"},
         {INIT("2") "mbarrier.init.shared.b64 [bar], 2;\n", "mbarrier-busy"},
         {INIT("2") "mov.u32 %r5, 7;\nst.shared.u32 [bar], %r5;\nmbarrier.arrive.shared.b64 %rd1, [bar];\n",
-         "mbarrier-overwritten"},
+         "mbarrier-data"},
         {INIT("2") "mbarrier.arrive.noComplete.shared.b64 %rd1, [bar], 2;\n", "mbarrier-no-complete"},
         {"mov.u32 %r5, bar;\nadd.u32 %r5, %r5, 4;\nmbarrier.init.shared.b64 [%r5], 2;\n", "misaligned"},
     };
