@@ -198,11 +198,8 @@ script_value script_word_list_sort(script_evaluator *e, const script_call *call)
 
 /* ---- sets ---- */
 
-static bool is_member(const script_list *list, script_value v) {
-    for (size_t i = 0; i < list->items.count; i++)
-        if (script_value_equal(list->items.items[i], v, 20))
-            return true;
-    return false;
+static bool is_member(script_list *list, script_value v) {
+    return script_list_find(list, v, 1) != SIZE_MAX;
 }
 
 bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span) {
@@ -211,7 +208,7 @@ bool script_set_add(script_evaluator *e, script_value set, script_value v, base_
         script_error(e, "T0262", span, "%s cannot be in a set", script_value_name(e->arena, v));
         return false;
     }
-    script_charge(e, set.as.list->items.count / 4);
+    script_charge(e, 1);
     if (set.as.list->items.count >= SCRIPT_MAX_ENTRIES) {
         script_error(e, "T0263", span, "a set of over %d items", SCRIPT_MAX_ENTRIES);
         return false;
@@ -261,6 +258,7 @@ script_value script_word_set_method(script_evaluator *e, const script_call *call
     case 1: /* discard, remove */
         for (size_t i = 0; i < own->items.count; i++)
             if (script_value_equal(own->items.items[i], call->value[0], 20)) {
+                script_list_moved(own);
                 memmove(&own->items.items[i], &own->items.items[i + 1],
                         (own->items.count - i - 1) * sizeof(own->items.items[0]));
                 own->items.count--;
@@ -295,6 +293,7 @@ static bool item_place(script_evaluator *e, const script_list *list, script_valu
 
 static script_value take_item(script_list *list, size_t at) {
     script_value v = list->items.items[at];
+    script_list_moved(list);
     memmove(&list->items.items[at], &list->items.items[at + 1],
             (list->items.count - at - 1) * sizeof(list->items.items[0]));
     list->items.count--;
@@ -629,6 +628,12 @@ script_value script_word_print(script_evaluator *e, const script_call *call) {
     }
     base_report(e->diagnostics, BASE_NOTE, "T0387", call->span, "%s", text.data);
     return script_none();
+}
+
+script_value script_word_environment(script_evaluator *e, const script_call *call) {
+    if (call->word->data == 0)
+        return script_list_make(e->arena, SCRIPT_VALUE_DICT);
+    return call->given[1] ? call->value[1] : script_none();
 }
 
 /* ValueError("text"): what raise says. */

@@ -336,10 +336,7 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
         return call_type(e, callee, arguments, span);
     case SCRIPT_VALUE_FOREIGN:
     case SCRIPT_VALUE_MODULE:
-        script_error(e, "T0265", name_span,
-                     "%s is not available while compiling: tirc runs no Python packages",
-                     callee.as.string.text);
-        return script_poison();
+        return script_foreign_used(e, callee, name_span);
     case SCRIPT_VALUE_KERNEL:
         script_not_supported(e, name_span, "a call of the kernel '%s' from a script", callee.as.kernel->name);
         return script_poison();

@@ -40,8 +40,8 @@ static script_value foreign(script_evaluator *e, const char *name) {
 
 /* Modules of Python itself that the table has words of; other names of them are errors where they are used.
  */
-static bool is_python_module(const char *path) {
-    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses", "enum", "typing"};
+bool script_is_python_module(const char *path) {
+    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses", "enum", "typing", "os"};
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
         if (strcmp(path, modules[i]) == 0)
             return true;
@@ -49,7 +49,7 @@ static bool is_python_module(const char *path) {
 }
 
 static script_value import_path(script_evaluator *e, const char *path) {
-    if (is_python_module(path))
+    if (script_is_python_module(path))
         return namespace_value(path);
     if (!is_dialect_package(path))
         return foreign(e, path);
@@ -58,11 +58,25 @@ static script_value import_path(script_evaluator *e, const char *path) {
     return (script_value){.kind = SCRIPT_VALUE_MODULE, .as.string.text = path};
 }
 
+/* Parts of the dialect's packages that are no dialect: compilers, run time, tests. */
+static bool is_host_package(const char *path) {
+    static const char *const parts[] = {"testing", "runtime", "target", "contrib", "ir",      "support",
+                                        "driver",  "rpc",     "relax",  "te",      "s_tir",   "utils"};
+    const char *part = strchr(path, '.');
+    if (!part)
+        return true;
+    size_t size = strcspn(++part, ".");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strlen(parts[i]) == size && memcmp(part, parts[i], size) == 0)
+            return true;
+    return false;
+}
+
 /* from PACKAGE import NAME */
 static script_value import_name(script_evaluator *e, const char *package, const char *name, base_span span) {
     static const char *const modules[] = {"script", "ir",  "layout",  "lang",  "backend",
-                                          "cuda",   "tir", "runtime", "target"};
-    if (is_python_module(package)) {
+                                          "cuda",   "tir", "runtime", "target",  "testing"};
+    if (script_is_python_module(package)) {
         script_value v = script_namespace_find(e, package, name);
         if (!script_is_poison(v) || strcmp(package, "math") == 0)
             return script_is_poison(v) ? script_unknown_word(e, package, name, span) : v;
@@ -83,6 +97,8 @@ static script_value import_name(script_evaluator *e, const char *package, const 
         if (strcmp(modules[i], name) == 0)
             return (script_value){.kind = SCRIPT_VALUE_MODULE,
                                   .as.string.text = base_arena_format(e->arena, "%s.%s", package, name)};
+    if (is_host_package(package))
+        return foreign(e, base_arena_format(e->arena, "%s.%s", package, name));
     return script_unknown_word(e, "", name, span);
 }
 
@@ -170,7 +186,7 @@ static void predefine(script_evaluator *e, const script_ast *ast) {
 
 /* ---- -D NAME=EXPR ---- */
 
-static bool is_identifier(const char *name) {
+bool script_is_identifier(const char *name) {
     size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
     return size > 0 && name[size] == 0 && !(name[0] >= '0' && name[0] <= '9');
 }
@@ -180,7 +196,7 @@ static void define(script_evaluator *e, const script_options *options, const scr
     const char *title = base_arena_format(e->arena, "-D %s", definition->name);
     uint32_t file = base_sources_add(base_diagnostics_sources(e->diagnostics), title, text, strlen(text));
     base_span span = {file, 0, (uint32_t)strlen(text)};
-    if (!is_identifier(definition->name)) {
+    if (!script_is_identifier(definition->name)) {
         script_error(e, "T0209", span, "'%s' is no name that -D can define", definition->name);
         return;
     }
@@ -361,7 +377,7 @@ static void check_function_name(script_evaluator *e, const ir_function *function
 }
 
 /* The kernel of a factory that is called again, or for other constants: f, f_1, f_2, ... */
-static const char *kernel_name(script_evaluator *e, const char *name) {
+const char *script_kernel_name(script_evaluator *e, const char *name) {
     const char *unique = name;
     for (unsigned n = 0, used = 1; used;
          unique = used ? base_arena_format(e->arena, "%s_%u", name, ++n) : unique) {
@@ -378,7 +394,7 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
     base_span place = node->name_span.file ? node->name_span : node->span;
     bool direct = e->scope == e->module_scope && !constants;
     ir_function *function =
-        ir_function_create(e->module, direct ? node->text : kernel_name(e, node->text), place);
+        ir_function_create(e->module, direct ? node->text : script_kernel_name(e, node->text), place);
     *out = function;
     e->function = function;
     e->block = function->body;

@@ -141,6 +141,11 @@ bool script_promote(script_evaluator *e, script_value a, script_value b, const i
 /* A compile-time iterable as a list; false: reported. */
 bool script_iterate(script_evaluator *e, script_value v, script_list **list, base_span span);
 
+/* A name of a package that does not exist here; an error where it is used. */
+script_value script_foreign(script_evaluator *e, script_value package, const char *name);
+script_value script_foreign_used(script_evaluator *e, script_value v, base_span span); /* reports T0265 */
+bool script_is_python_module(const char *path);
+
 /* ---- calls (script_call.c) ---- */
 typedef struct script_argument {
     const char *name; /* NULL: positional */
@@ -180,7 +185,7 @@ script_value script_call_partial(script_evaluator *e, const script_partial *part
 
 /* ---- what compile-time Python shares (script_builtin.c, script_text.c) ---- */
 enum {
-    SCRIPT_MAX_ENTRIES = 1024, /* of a dict or set: look-up is linear */
+    SCRIPT_MAX_ENTRIES = 1 << 16, /* of a dict or set */
     SCRIPT_MAX_TEXT = 1 << 24
 };
 bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span);
@@ -308,6 +313,9 @@ void script_import(script_evaluator *e, const script_node *node);
 /* constants: a DICT of the parameters that a specialisation fixes, or NULL. */
 void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,
                          ir_function **out);
+
+const char *script_kernel_name(script_evaluator *e, const char *name); /* the name, or one with a number */
+bool script_is_identifier(const char *name);
 
 /* What words that are decorators do: the data of their rows. */
 enum {

@@ -91,7 +91,7 @@ bool script_dict_set(script_evaluator *e, script_value dict, script_value key, s
         return false;
     }
     size_t count = dict.as.list->items.count / 2;
-    script_charge(e, count / 4);
+    script_charge(e, 1);
     script_value *old = script_dict_find(dict, key);
     if (!old && count >= SCRIPT_MAX_ENTRIES) {
         script_error(e, "T0263", span, "a dict of over %d entries", SCRIPT_MAX_ENTRIES);
@@ -344,6 +344,17 @@ static script_value no_attribute(script_evaluator *e, script_value object, const
     return script_poison();
 }
 
+script_value script_foreign(script_evaluator *e, script_value package, const char *name) {
+    return (script_value){.kind = SCRIPT_VALUE_FOREIGN,
+                          .as.string.text = base_arena_format(e->arena, "%s.%s", package.as.string.text, name)};
+}
+
+script_value script_foreign_used(script_evaluator *e, script_value v, base_span span) {
+    script_error(e, "T0265", span, "%s is not available while compiling: tirc runs no Python packages",
+                 v.as.string.text);
+    return script_poison();
+}
+
 /* Names of the table's tensor members, as the type lists them. */
 static script_value member_table(script_evaluator *e, script_word_kind kind) {
     script_value dict_value = script_list_make(e->arena, SCRIPT_VALUE_DICT);
@@ -430,6 +441,8 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         return object;
     case SCRIPT_VALUE_NAMESPACE: {
         script_value v = script_namespace_find(e, object.as.string.text, name);
+        if (script_is_poison(v) && script_is_python_module(object.as.string.text))
+            return script_foreign(e, object, name);
         if (script_is_poison(v))
             return script_unknown_word(e, object.as.string.text, name, span);
         return v.kind == SCRIPT_VALUE_WORD ? script_word_value(e, v.as.word, span) : v;
@@ -438,16 +451,23 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         /* `import tvm` and then a path down to the dialect */
         script_value v = object;
         v.as.string.text = base_arena_format(e->arena, "%s.%s", object.as.string.text, name);
-        if (strcmp(name, "ir_module") == 0) /* of tvm.script.ir */
-            return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(name)};
+        static const char *const words[] = {"ir_module", "DataType", "PrimType", "PointerType"};
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            if (strcmp(name, words[i]) == 0)
+                return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(name)};
         if (strcmp(name, "tirx") == 0 || strcmp(name, "T") == 0)
             return (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = ""};
         return v;
     }
-    case SCRIPT_VALUE_FOREIGN:
-        script_error(e, "T0265", span, "%s is not available while compiling: tirc runs no Python packages",
-                     object.as.string.text);
-        return script_poison();
+    case SCRIPT_VALUE_FOREIGN: /* torch.float16: an error where it is used */
+        return script_foreign(e, object, name);
+    case SCRIPT_VALUE_INT: /* of a constant, and of a member of an enumeration that is a word */
+        if (strcmp(name, "value") == 0)
+            return object;
+        break;
+    case SCRIPT_VALUE_KERNEL:
+        family = "Kernel";
+        break;
     case SCRIPT_VALUE_TYPE:
     case SCRIPT_VALUE_DTYPE:
         return type_attribute(e, object, name, span);
@@ -737,7 +757,7 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_EXPR:
         return lane_of(e, object, index, index_span);
     case SCRIPT_VALUE_FOREIGN:
-        return script_get_attribute(e, object, "", span);
+        return script_foreign_used(e, object, span);
     default:
         break;
     }

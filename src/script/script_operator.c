@@ -392,6 +392,10 @@ static bool contains(script_evaluator *e, script_value item, script_value contai
         *found = script_dict_find(container, item) != NULL;
         return true;
     }
+    if (container.kind == SCRIPT_VALUE_SET) {
+        *found = script_list_find(container.as.list, item, 1) != SIZE_MAX;
+        return true;
+    }
     script_list *list;
     if (!script_iterate(e, container, &list, span))
         return false;
@@ -401,10 +405,28 @@ static bool contains(script_evaluator *e, script_value item, script_value contai
     return true;
 }
 
+/* The first items that differ decide, then the lengths. */
+static script_value list_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
+                                 base_span span) {
+    size_t n = a.as.list->items.count, m = b.as.list->items.count;
+    if (!script_enter(e, span))
+        return script_poison();
+    script_value result = order(op, n < m ? -1 : n > m);
+    for (size_t i = 0; i < n && i < m; i++)
+        if (!script_value_equal(a.as.list->items.items[i], b.as.list->items.items[i], 20)) {
+            result = script_compare(e, op, a.as.list->items.items[i], b.as.list->items.items[i], span);
+            break;
+        }
+    script_leave(e);
+    return result;
+}
+
 static script_value constant_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
                                      base_span span) {
     double x, y;
     int64_t i, j;
+    if ((a.kind == SCRIPT_VALUE_TUPLE || a.kind == SCRIPT_VALUE_LIST) && b.kind == a.kind)
+        return list_compare(e, op, a, b, span);
     if (script_value_integer(a, &i) && script_value_integer(b, &j))
         return order(op, i < j ? -1 : i > j);
     if (real_of(a, &x) && real_of(b, &y)) {

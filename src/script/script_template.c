@@ -168,3 +168,30 @@ script_value script_word_constexpr(script_evaluator *e, const script_call *call)
     base_help(e->diagnostics, d, "@T.jit, then KERNEL.specialize(NAME=...)");
     return script_poison();
 }
+
+/* kernel.with_attr("global_symbol", "name"), or a dict of attributes. The others are the older host's. */
+script_value script_word_with_attr(script_evaluator *e, const script_call *call) {
+    script_value attributes = call->value[0];
+    if (attributes.kind != SCRIPT_VALUE_DICT) {
+        attributes = script_list_make(e->arena, SCRIPT_VALUE_DICT);
+        script_list_add(e->arena, attributes, call->value[0]);
+        script_list_add(e->arena, attributes, call->given[1] ? call->value[1] : script_none());
+    }
+    for (size_t i = 0; i + 1 < attributes.as.list->items.count; i += 2) {
+        const char *key, *name;
+        if (!script_constant_string(e, attributes.as.list->items.items[i], &key, call->span, "an attribute"))
+            return script_poison();
+        if (strcmp(key, "global_symbol") != 0)
+            continue;
+        script_value v = attributes.as.list->items.items[i + 1];
+        if (!script_constant_string(e, v, &name, call->span, "the name of a kernel"))
+            return script_poison();
+        if (!script_is_identifier(name)) {
+            script_error(e, "T0205", call->span, "'%.60s' is no name of a kernel", name);
+            return script_poison();
+        }
+        if (strcmp(call->receiver.as.kernel->name, name) != 0)
+            call->receiver.as.kernel->name = script_kernel_name(e, name);
+    }
+    return call->receiver;
+}

@@ -651,6 +651,13 @@ script_value script_word_prim_type(script_evaluator *e, const script_call *call)
     return script_to_dtype(e, call->value[0], &type, call->place[0]) ? script_type(type) : script_poison();
 }
 
+script_value script_word_data_type(script_evaluator *e, const script_call *call) {
+    script_value v = script_word_prim_type(e, call);
+    if (v.kind == SCRIPT_VALUE_TYPE)
+        v.kind = SCRIPT_VALUE_DTYPE;
+    return v;
+}
+
 script_value script_word_let(script_evaluator *e, const script_call *call) {
     (void)e;
     (void)call;

@@ -13,7 +13,9 @@ script_value script_string(base_arena *arena, const char *text, size_t size) {
 }
 
 script_value script_list_make(base_arena *arena, script_value_kind kind) {
-    return (script_value){.kind = kind, .as.list = BASE_NEW(arena, script_list)};
+    script_value v = {.kind = kind, .as.list = BASE_NEW(arena, script_list)};
+    v.as.list->arena = arena;
+    return v;
 }
 
 void script_list_add(base_arena *arena, script_value list, script_value item) {
@@ -356,6 +358,8 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return a.as.pool == b.as.pool;
     case SCRIPT_VALUE_FUNCTION:
         return a.as.closure == b.as.closure;
+    case SCRIPT_VALUE_FOREIGN: /* by name, so that it can be the key of a dict */
+        return strcmp(a.as.string.text, b.as.string.text) == 0;
     case SCRIPT_VALUE_CLASS:
         return a.as.class == b.as.class;
     case SCRIPT_VALUE_KERNEL:
@@ -397,6 +401,7 @@ bool script_value_truth(script_value v, bool *truth) {
     case SCRIPT_VALUE_TENSOR:
     case SCRIPT_VALUE_REGION:
     case SCRIPT_VALUE_SYMBOL:
+    case SCRIPT_VALUE_FOREIGN:
         return false;
     default:
         *truth = true;
@@ -418,10 +423,67 @@ bool script_value_integer(script_value v, int64_t *value) {
     return true;
 }
 
-script_value *script_dict_find(script_value dict, script_value key) {
-    script_list *list = dict.as.list;
-    for (size_t i = 0; i + 1 < list->items.count; i += 2)
+/* Equal values have equal hashes. false: the value has none, and look-up compares. */
+static bool hash_of(script_value v, unsigned depth, uint64_t *hash) {
+    double real;
+    int64_t integer;
+    if (number(v, &real, &integer)) {
+        if (v.kind == SCRIPT_VALUE_FLOAT && real == (double)(int64_t)real && real > -9e15 && real < 9e15)
+            integer = (int64_t)real;
+        else if (v.kind == SCRIPT_VALUE_FLOAT)
+            memcpy(&integer, &real, sizeof(integer));
+        *hash = ((uint64_t)integer ^ *hash) * 0x9e3779b97f4a7c15u;
+    } else if (v.kind == SCRIPT_VALUE_STRING) {
+        for (size_t i = 0; i < v.as.string.size; i++)
+            *hash = (*hash ^ (unsigned char)v.as.string.text[i]) * 0x100000001b3u;
+        *hash ^= 0x5bd1e995u + v.as.string.size;
+    } else if (v.kind == SCRIPT_VALUE_TUPLE && depth > 0) {
+        for (size_t i = 0; i < v.as.list->items.count; i++)
+            if (!hash_of(v.as.list->items.items[i], depth - 1, hash))
+                return false;
+        *hash = (*hash + v.as.list->items.count) * 0x9e3779b97f4a7c15u;
+    } else if (v.kind == SCRIPT_VALUE_NONE) {
+        *hash = *hash * 31 + 7;
+    } else
+        return false;
+    *hash ^= *hash >> 29;
+    return true;
+}
+
+static size_t find_linear(const script_list *list, script_value key, size_t stride) {
+    for (size_t i = 0; i < list->items.count; i += stride)
         if (script_value_equal(list->items.items[i], key, 20))
-            return &list->items.items[i + 1];
-    return NULL;
+            return i;
+    return SIZE_MAX;
+}
+
+void script_list_moved(script_list *list) {
+    list->index = NULL;
+    list->indexed = 0;
+}
+
+size_t script_list_find(script_list *list, script_value key, size_t stride) {
+    uint64_t hash = 0;
+    if (!list->arena || list->items.count <= 16 * stride || !hash_of(key, 4, &hash))
+        return find_linear(list, key, stride);
+    if (!list->index)
+        list->index = base_map_create(list->arena);
+    for (; list->indexed < list->items.count; list->indexed += stride) {
+        uint64_t of = 0;
+        if (!hash_of(list->items.items[list->indexed], 4, &of)) {
+            list->arena = NULL; /* a key without a hash: it may equal any other */
+            return find_linear(list, key, stride);
+        }
+        if (!base_map_get(list->index, of))
+            base_map_set(list->index, of, (void *)(uintptr_t)(list->indexed + 1));
+    }
+    size_t at = (size_t)(uintptr_t)base_map_get(list->index, hash);
+    if (at == 0)
+        return SIZE_MAX;
+    return script_value_equal(list->items.items[at - 1], key, 20) ? at - 1 : find_linear(list, key, stride);
+}
+
+script_value *script_dict_find(script_value dict, script_value key) {
+    size_t at = script_list_find(dict.as.list, key, 2);
+    return at == SIZE_MAX || at + 1 >= dict.as.list->items.count ? NULL : &dict.as.list->items.items[at + 1];
 }

@@ -64,6 +64,10 @@ typedef enum script_value_kind {
 
 typedef struct script_list {
     BASE_VECTOR(script_value) items;
+    /* of a dict or set: hash of a key -> its place + 1, for keys before `indexed`; arena NULL: look-up is linear */
+    base_arena *arena;
+    base_map *index;
+    size_t indexed;
 } script_list;
 
 /* What a decorator made of a function. */
@@ -269,4 +273,7 @@ bool script_value_truth(script_value v, bool *truth);
 /* An int or bool. */
 bool script_value_integer(script_value v, int64_t *value);
 script_value *script_dict_find(script_value dict, script_value key);
+/* Place of a key among every stride-th item, or SIZE_MAX. */
+size_t script_list_find(script_list *list, script_value key, size_t stride);
+void script_list_moved(script_list *list); /* after items changed their places */
 #endif
