@@ -4,6 +4,7 @@
 #include "script/script_codes.def"
 #include "ir/ir_codes.def"
 #include "lower/lower_codes.def"
+#include "lower/lower_tile_codes.def"
 #include "cuda/cuda_codes.def"
 #include "ptx/ptx_codes.def"
 #include "assemble/ptx_build_codes.def"

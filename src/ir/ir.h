@@ -92,7 +92,7 @@ struct ir_expr {
         double real;             /* FLOAT */
         const char *string;      /* STRING */
         const ir_var *var;       /* VAR, REGISTER */
-        const ir_tensor *tensor; /* LOAD, ADDRESS, DATA */
+        const ir_tensor *tensor; /* LOAD, ADDRESS, DATA, REGION */
         const ir_expr *origin; /* POINTER_LOAD, POINTER_ADDRESS: the LOAD or ADDRESS it came from, or NULL */
     } at;
 };
@@ -291,6 +291,9 @@ const ir_expr *ir_load(ir_module *module, const ir_tensor *tensor, const ir_expr
 const ir_expr *ir_address(ir_module *module, const ir_tensor *tensor, const ir_expr *const *indices,
                           uint32_t count);
 const ir_expr *ir_data(ir_module *module, const ir_tensor *tensor);
+/* One start and one extent per axis; an operand of TILE only. */
+const ir_expr *ir_region(ir_module *module, const ir_tensor *tensor, const ir_expr *const *starts,
+                         const ir_expr *const *extents);
 const ir_expr *ir_pointer_load(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,
                                const ir_expr *origin);
 const ir_expr *ir_pointer_address(ir_module *module, ir_type type, const ir_expr *base, const ir_expr *index,

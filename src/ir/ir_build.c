@@ -206,6 +206,19 @@ const ir_expr *ir_address(ir_module *module, const ir_tensor *tensor, const ir_e
     return ir_intern_expr(module, IR_ADDRESS, type, indices, count, (ir_attribute){.tensor = tensor});
 }
 
+const ir_expr *ir_region(ir_module *module, const ir_tensor *tensor, const ir_expr *const *starts,
+                         const ir_expr *const *extents) {
+    uint32_t rank = tensor->type.rank;
+    const ir_expr **parts = BASE_NEW_ARRAY(module->arena, const ir_expr *, 2 * rank + 1);
+    ir_type type;
+    for (uint32_t i = 0; i < rank; i++) {
+        parts[2 * i] = starts[i];
+        parts[2 * i + 1] = extents[i];
+    }
+    ir_infer(IR_REGION, parts, 2 * rank, (ir_attribute){.tensor = tensor}, &type);
+    return ir_intern_expr(module, IR_REGION, type, parts, 2 * rank, (ir_attribute){.tensor = tensor});
+}
+
 const ir_expr *ir_data(ir_module *module, const ir_tensor *tensor) {
     ir_type type;
     ir_infer(IR_DATA, NULL, 0, (ir_attribute){.tensor = tensor}, &type);

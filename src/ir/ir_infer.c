@@ -37,6 +37,7 @@ static bool infer_attribute(ir_op op, const ir_expr *const *args, uint32_t count
         return true;
     case IR_ADDRESS:
     case IR_DATA:
+    case IR_REGION:
         *type = ir_type_pointer(tensor->type.dtype, tensor->type.lanes, tensor->type.scope);
         return true;
     case IR_THREAD_IDX:
@@ -67,6 +68,7 @@ static bool infer_attribute(ir_op op, const ir_expr *const *args, uint32_t count
     case IR_NANOSLEEP:
     case IR_PRINTF:
     case IR_TRAP_UNLESS:
+    case IR_TILE:
         *type = (ir_type){.kind = IR_TYPE_VOID, .lanes = 1};
         return true;
     default:

@@ -203,13 +203,18 @@ static const ir_expr *parse_pointer_access(ir_parser *parser, const ir_expr *bas
                    : make_inferred(parser, op, args, 2, attribute, begin);
 }
 
-/* A tensor's name: T.data, T[...], or the name alone for a scalar. */
+/* A tensor's name: T.data, T.region(...), T[...], or the name alone for a scalar. */
 static const ir_expr *parse_tensor(ir_parser *parser, const ir_tensor *tensor, bool address, size_t begin) {
     ir_attribute attribute = {.tensor = tensor};
     expression_list list = {0};
     if (ir_parser_take_sign(parser, ".")) {
+        if (ir_parser_take_word(parser, "region"))
+            return ir_parser_need_sign(parser, "(") && parse_list(parser, ")", &list)
+                       ? make_inferred(parser, IR_REGION, (const ir_expr *const *)list.items,
+                                       (uint32_t)list.count, attribute, begin)
+                       : NULL;
         if (!ir_parser_take_word(parser, "data"))
-            return ir_parser_expected(parser, "`data`");
+            return ir_parser_expected(parser, "`data` or `region`");
         return make_inferred(parser, IR_DATA, NULL, 0, attribute, begin);
     }
     if (ir_parser_take_sign(parser, "[")) {

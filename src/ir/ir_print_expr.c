@@ -264,6 +264,15 @@ void ir_print_expr(ir_printer *printer, const ir_expr *e, int bind) {
         print_name(printer, NULL, e->at.tensor);
         base_builder_string(printer->out, ".data");
         return;
+    case IR_REGION:
+        print_name(printer, NULL, e->at.tensor);
+        base_builder_string(printer->out, ".region(");
+        for (uint32_t i = 0; i < e->count; i++) {
+            base_builder_string(printer->out, i ? ", " : "");
+            ir_print_expr(printer, e->args[i], IR_BIND_ANY);
+        }
+        base_builder_char(printer->out, ')');
+        return;
     case IR_THREAD_IDX:
     case IR_BLOCK_IDX:
     case IR_BLOCK_DIM:

@@ -44,6 +44,7 @@ ir_attribute_kind ir_op_attribute(ir_op op) {
     case IR_LOAD:
     case IR_ADDRESS:
     case IR_DATA:
+    case IR_REGION:
         return IR_ATTRIBUTE_TENSOR;
     case IR_POINTER_LOAD:
     case IR_POINTER_ADDRESS:

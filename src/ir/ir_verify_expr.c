@@ -84,6 +84,41 @@ static void check_var(ir_verifier *v, const ir_expr *e) {
         ir_verifier_report(v, "T0330", NULL, "register `%s` in tensor form", e->at.var->name);
 }
 
+static bool check_region(ir_verifier *v, const ir_expr *e) {
+    const ir_tensor *tensor = e->at.tensor;
+    if (e->count != 2 * tensor->type.rank) {
+        ir_verifier_report(v, "T0322", NULL,
+                           "a region of `%s` has a start and an extent for each of %u ax%s, not %u numbers",
+                           tensor->name, tensor->type.rank, tensor->type.rank == 1 ? "is" : "es", e->count);
+        return false;
+    }
+    for (uint32_t i = 0; i < e->count; i++)
+        if (!ir_type_is_integer(e->args[i]->type) || e->args[i]->type.lanes != 1) {
+            ir_verifier_report(v, "T0322", NULL, "`%s` of a region of `%s` has type %s; expected an integer",
+                               ir_verifier_shown(v, e->args[i]), tensor->name,
+                               ir_verifier_type(v, e->args[i]->type));
+            return false;
+        }
+    return true;
+}
+
+/* Name, scope and dispatch as text; then operands; then pairs of text and value. */
+static void check_tile(ir_verifier *v, const ir_expr *e) {
+    bool good = e->count >= 4, named = false;
+    for (uint32_t i = 0; good && i < 3; i++)
+        good = e->args[i]->op == IR_STRING;
+    good = good && e->args[3]->op == IR_REGION;
+    for (uint32_t i = 3; good && i < e->count; i++) {
+        named |= e->args[i]->op == IR_STRING;
+        if (!named)
+            continue;
+        good = e->args[i]->op == IR_STRING && ++i < e->count;
+    }
+    need(v, e, good, "three texts, operands of which the first is a region, and pairs of text and value");
+    if (v->form == IR_FORM_FLAT)
+        ir_verifier_report(v, "T0330", NULL, "`tile` in flat form");
+}
+
 static void check_tensor_op(ir_verifier *v, const ir_expr *e) {
     const ir_tensor *tensor = e->at.tensor;
     ir_type type;
@@ -92,6 +127,8 @@ static void check_tensor_op(ir_verifier *v, const ir_expr *e) {
                            ir_op_information(e->op)->name);
         return;
     }
+    if (e->op == IR_REGION && !check_region(v, e))
+        return;
     if (v->form == IR_FORM_FLAT && (e->op != IR_DATA || tensor->kind == IR_TENSOR_VIEW)) {
         ir_verifier_report(v, "T0330", NULL, "`%s` in flat form", ir_verifier_shown(v, e));
         return;
@@ -99,7 +136,7 @@ static void check_tensor_op(ir_verifier *v, const ir_expr *e) {
     if (e->op == IR_LOAD && tensor->type.scope == IR_SCOPE_TMEM)
         ir_verifier_report(v, "T0335", "copy it to registers with tcgen05.ld first",
                            "`%s` is tensor memory and has no value here", ir_verifier_shown(v, e));
-    if (e->op != IR_DATA && !ir_verify_indices(v, tensor, e->args, e->count, e->op == IR_LOAD))
+    if (e->op != IR_DATA && e->op != IR_REGION && !ir_verify_indices(v, tensor, e->args, e->count, e->op == IR_LOAD))
         return;
     ir_infer(e->op, e->args, e->count, (ir_attribute){.tensor = tensor}, &type);
     if (!ir_type_equal(type, e->type))
@@ -320,6 +357,8 @@ static void check_arguments(ir_verifier *v, const ir_expr *e) {
         check_effect(v, e);
     else if (e->op == IR_SOURCE_CALL)
         check_source_call(v, e);
+    else if (e->op == IR_TILE)
+        check_tile(v, e);
     else if (e->count)
         check_collective(v, e);
 }
@@ -341,10 +380,15 @@ void ir_verify_operation(ir_verifier *v, const ir_expr *e) {
     }
     for (uint32_t i = 0; i < e->count; i++) {
         bool text =
-            e->op == IR_PRINTF || (e->op == IR_TRAP_UNLESS && i > 0) || (e->op == IR_SOURCE_CALL && i < 3);
+            e->op == IR_PRINTF || e->op == IR_TILE || (e->op == IR_TRAP_UNLESS && i > 0) || (e->op == IR_SOURCE_CALL && i < 3);
         if (e->args[i]->type.kind == IR_TYPE_VOID || (e->args[i]->type.kind == IR_TYPE_STRING && !text)) {
             ir_verifier_report(v, "T0339", NULL, "`%s` is no value for `%s`",
                                ir_verifier_shown(v, e->args[i]), info->name);
+            return;
+        }
+        if (e->args[i]->op == IR_REGION && e->op != IR_TILE) {
+            ir_verifier_report(v, "T0339", "it is an operand of tile operations",
+                               "`%s` is no value for `%s`", ir_verifier_shown(v, e->args[i]), info->name);
             return;
         }
     }

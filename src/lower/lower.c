@@ -18,6 +18,7 @@ static const pass_row passes[] = {
     {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "shared allocations leave nested blocks"},
     {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},
     {"lower_views", lower_views, FOR_ALL, IR_FORM_TENSOR, "views name the root's pointer or a pointer variable"},
+    {"lower_tiles", lower_tiles, FOR_ALL, IR_FORM_TENSOR, "tile operations become loops and instructions, by the first way that fits"},
     {"lower_vectorize", lower_vectorize, FOR_ALL, IR_FORM_TENSOR, "vectorized loops become ramps, or serial loops"},
     {"lower_vectors", lower_vectors, FOR_ALL, IR_FORM_TENSOR, "vector values are whole accesses or lists of scalars"},
     {"lower_layouts", lower_layouts, FOR_ALL, IR_FORM_FLAT, "layouts become index arithmetic; views and axes are gone"},

@@ -21,6 +21,7 @@ typedef void (*lower_pass_run)(lower_context *context);
 /* Must-run passes, one per file of the same name. */
 void lower_storage(lower_context *context);
 void lower_unroll(lower_context *context);
+void lower_tiles(lower_context *context);
 void lower_vectorize(lower_context *context);
 void lower_views(lower_context *context);
 void lower_vectors(lower_context *context);

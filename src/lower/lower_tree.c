@@ -24,6 +24,18 @@ void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *
     forget(substitution);
 }
 
+/* The same region of another tensor. */
+static const ir_expr *replace_region(lower_substitution *s, const ir_expr *e, const ir_tensor *tensor) {
+    uint32_t rank = e->count / 2;
+    const ir_expr **starts = BASE_NEW_ARRAY(s->module->arena, const ir_expr *, rank + 1);
+    const ir_expr **extents = BASE_NEW_ARRAY(s->module->arena, const ir_expr *, rank + 1);
+    for (uint32_t i = 0; i < rank; i++) {
+        starts[i] = e->args[2 * i];
+        extents[i] = e->args[2 * i + 1];
+    }
+    return ir_region(s->module, tensor, starts, extents);
+}
+
 static const ir_expr *replace(void *user, const ir_expr *e) {
     lower_substitution *s = user;
     const ir_tensor *tensor;
@@ -39,6 +51,9 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
     case IR_ADDRESS:
         tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
         return tensor ? ir_address(s->module, tensor, e->args, e->count) : e;
+    case IR_REGION:
+        tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
+        return tensor ? replace_region(s, e, tensor) : e;
     case IR_DATA:
         tensor = base_map_get(s->tensors, (uint64_t)e->at.tensor->id + 1);
         return tensor ? ir_data(s->module, tensor) : e;

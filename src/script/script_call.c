@@ -313,6 +313,8 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
     case SCRIPT_VALUE_POISON:
         return callee;
     case SCRIPT_VALUE_WORD:
+        if (script_tile_overload(e, callee.as.word, arguments))
+            callee.as.word = script_tile_overload(e, callee.as.word, arguments);
         return call_word(e, callee.as.word, NULL, arguments, node, span, name_span);
     case SCRIPT_VALUE_METHOD:
         return call_word(e, callee.as.method.word, callee.as.method.receiver, arguments, node, span,

@@ -63,8 +63,11 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
     if (size < 0 || (size_t)size >= sizeof(path))
         return script_poison();
     const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_find(path);
+    script_value tile;
     if (word)
         return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
+    if (script_tile_find(e, path, &tile))
+        return tile;
     if (strcmp(path, "cuda") == 0 || strcmp(path, "SwizzleMode") == 0 || (prefix[0] && is_namespace(path)))
         return (script_value){.kind = SCRIPT_VALUE_NAMESPACE,
                               .as.string.text = base_name_of(e->names, path),

@@ -194,6 +194,12 @@ script_value script_set_operator(script_evaluator *e, script_operator op, script
 void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span);
 bool script_format_value(script_evaluator *e, script_value v, const char *text, base_span span,
                          base_builder *out);
+/* ---- tile operations (script_tile.c) ---- */
+/* "copy", "cta.copy", "tile.wg.sum" as a word with its scope, or a namespace on the way there. */
+bool script_tile_find(script_evaluator *e, const char *path, script_value *out);
+/* The tile operation of the same name as a word for values, when the arguments are tensors; else NULL. */
+const script_dialect_word *script_tile_overload(script_evaluator *e, const script_dialect_word *word,
+                                                const script_arguments *arguments);
 
 /* ---- conversion (script_convert.c) ---- */
 /* A value as IR, in its own type (int -> int32, float -> float32); NULL: reported. */

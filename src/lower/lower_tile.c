@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tile operations become loops and instructions. In: EVALUATE of TILE anywhere, in tensor form behind
+ * lower_views. Out: none. One table says which ways there are for an operation at a scope; the first whose
+ * conditions hold is taken, and when none is, the report says of each why not. Must not know how any of them
+ * works. */
+#include "lower/lower_tile.h"
+#include <string.h>
+
+enum {
+    AT_THREAD = 1 << LAYOUT_SCOPE_THREAD,
+    AT_WARP = 1 << LAYOUT_SCOPE_WARP,
+    AT_WARPGROUP = 1 << LAYOUT_SCOPE_WARPGROUP,
+    AT_CTA = 1 << LAYOUT_SCOPE_CTA,
+    AT_ANY = AT_THREAD | AT_WARP | AT_WARPGROUP | AT_CTA
+};
+
+typedef struct candidate {
+    const char *operation, *name;
+    unsigned scopes;
+    const char *(*refuse)(lower_tile *op);
+    void (*emit)(lower_tile *op);
+} candidate;
+
+/* clang-format off */
+static const candidate candidates[] = {
+    {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"memset", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"sqrt", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"exp", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"exp2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"log2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"reciprocal", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"silu", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"add", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"sub", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"mul", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"fdiv", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"maximum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"minimum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"fma", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"select", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"permute_layout", "threads", AT_ANY, lower_tile_refuse_permute, lower_tile_emit_permute},
+    {"sum", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
+    {"sum", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
+    {"sum", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
+    {"max", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
+    {"max", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
+    {"max", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
+    {"min", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
+    {"min", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
+    {"min", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
+};
+/* clang-format on */
+enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
+
+/* ---- reading an operation ---- */
+
+static const struct {
+    const char *word;
+    layout_scope scope;
+} scope_words[] = {{"thread", LAYOUT_SCOPE_THREAD},
+                   {"warp", LAYOUT_SCOPE_WARP},
+                   {"warpgroup", LAYOUT_SCOPE_WARPGROUP},
+                   {"cta", LAYOUT_SCOPE_CTA},
+                   {"cluster", LAYOUT_SCOPE_CLUSTER}};
+enum { SCOPE_WORDS = sizeof(scope_words) / sizeof(scope_words[0]) };
+
+const char *lower_tile_scope_word(layout_scope scope) {
+    for (size_t i = 0; i < SCOPE_WORDS; i++)
+        if (scope_words[i].scope == scope)
+            return scope_words[i].word;
+    return "no scope";
+}
+
+/* Where the pairs of text and value begin. */
+static uint32_t attributes_begin(const ir_expr *call) {
+    uint32_t i = 3;
+    while (i < call->count && call->args[i]->op != IR_STRING)
+        i++;
+    return i;
+}
+
+const ir_expr *lower_tile_attribute(const lower_tile *op, const char *name, uint32_t nth) {
+    for (uint32_t i = attributes_begin(op->call); i + 1 < op->call->count; i += 2)
+        if (!strcmp(op->call->args[i]->at.string, name) && nth-- == 0)
+            return op->call->args[i + 1];
+    return NULL;
+}
+
+int64_t lower_tile_constant(const lower_tile *op, const char *name, int64_t otherwise) {
+    const ir_expr *value = lower_tile_attribute(op, name, 0);
+    int64_t constant;
+    return value && arith_is_constant(op->context->facts, value, &constant) ? constant : otherwise;
+}
+
+bool lower_tile_read_region(lower_context *context, const ir_expr *e, lower_tile_region *out) {
+    ir_tensor *tensor = (ir_tensor *)(uintptr_t)e->at.tensor;
+    const layout_tile *layout = tensor->type.layout;
+    if (tensor->type.rank > LOWER_TILE_AXES)
+        return false;
+    *out = (lower_tile_region){.tensor = tensor, .rank = tensor->type.rank};
+    for (uint32_t i = 0; i < out->rank; i++) {
+        out->start[i] = e->args[2 * i];
+        out->extent[i] = e->args[2 * i + 1];
+        if (!arith_is_constant(context->facts, out->extent[i], &out->size[i]))
+            out->size[i] = -1;
+    }
+    out->is_spread = tensor->type.scope == IR_SCOPE_LOCAL && layout && layout_has_thread_axis(layout);
+    return true;
+}
+
+const char *lower_tile_region_text(lower_context *context, const lower_tile_region *region) {
+    base_builder out;
+    base_builder_start(&out, context->arena);
+    base_builder_format(&out, "%s[", region->tensor->name);
+    for (uint32_t i = 0; i < region->rank; i++) {
+        int64_t start;
+        base_builder_string(&out, i ? ", " : "");
+        if (region->size[i] == 1) {
+            ir_expr_print(region->start[i], &out);
+            continue;
+        }
+        ir_expr_print(region->start[i], &out);
+        base_builder_char(&out, ':');
+        if (region->size[i] >= 0 && ir_is_int(region->start[i], &start))
+            base_builder_format(&out, "%lld", (long long)(start + region->size[i]));
+        else
+            ir_expr_print(ir_binary(context->module, IR_ADD, region->start[i],
+                                    ir_cast(context->module, region->start[i]->type, region->extent[i])),
+                          &out);
+    }
+    base_builder_format(&out, "] (%s, %s)", ir_scope_name(region->tensor->type.scope),
+                        num_dtype_name(region->tensor->type.dtype));
+    return out.data;
+}
+
+/* ---- building ---- */
+
+const ir_expr *lower_tile_int(const lower_tile *op, int64_t value) {
+    return ir_int(op->module, value == (int32_t)value ? NUM_DTYPE_I32 : NUM_DTYPE_I64, value);
+}
+
+const ir_expr *lower_tile_integer(const lower_tile *op, ir_op operation, const ir_expr *a, const ir_expr *b) {
+    return lower_integer_binary(op->module, operation, a, b);
+}
+
+ir_stmt *lower_tile_store(lower_tile *op, const ir_tensor *tensor, const ir_expr *const *indices,
+                          uint32_t count, const ir_expr *value) {
+    ir_stmt *store = ir_stmt_create(op->module, IR_STMT_STORE, op->span);
+    const ir_expr **list = BASE_NEW_ARRAY(op->context->arena, const ir_expr *, count + 1);
+    memcpy(list, indices, count * sizeof *list);
+    store->as.store.tensor = (ir_tensor *)(uintptr_t)tensor;
+    store->as.store.indices = list;
+    store->as.store.count = count;
+    store->as.store.value = value;
+    return store;
+}
+
+ir_var *lower_tile_counter(lower_tile *op, const char *name, const ir_expr *extent) {
+    ir_var *var = ir_var_create(op->module, name, extent->type, IR_VAR_LOOP, op->span);
+    arith_range range = arith_bounds(op->context->facts, extent);
+    range.low = 0;
+    range.high = range.known && range.high > 0 ? range.high - 1 : 0;
+    if (range.known)
+        arith_bind(op->context->facts, var, range, (arith_modular){1, 0});
+    return var;
+}
+
+ir_stmt *lower_tile_loop(lower_tile *op, ir_var *var, const ir_expr *extent, bool unrolled, ir_stmt *body) {
+    ir_stmt *loop = ir_stmt_create(op->module, IR_STMT_FOR, op->span);
+    num_dtype dtype = (num_dtype)var->type.dtype;
+    loop->as.loop.var = var;
+    loop->as.loop.start = ir_int(op->module, dtype, 0);
+    loop->as.loop.extent = extent;
+    loop->as.loop.step = ir_int(op->module, dtype, 1);
+    loop->as.loop.kind = !unrolled                                      ? IR_LOOP_SERIAL
+                         : op->context->options->goal == LOWER_FOR_CUDA ? IR_LOOP_PRAGMA
+                                                                        : IR_LOOP_UNROLL;
+    loop->as.loop.body = body;
+    return loop;
+}
+
+ir_stmt *lower_tile_if(lower_tile *op, const ir_expr *condition, ir_stmt *body) {
+    ir_stmt *branch = ir_stmt_create(op->module, IR_STMT_IF, op->span);
+    branch->as.branch.condition = condition;
+    branch->as.branch.then_body = body;
+    return branch;
+}
+
+/* ---- the choice ---- */
+
+static bool is_operation(const char *name) {
+    for (size_t i = 0; i < CANDIDATES; i++)
+        if (!strcmp(candidates[i].operation, name))
+            return true;
+    return false;
+}
+
+static const char *scope_reason(const lower_tile *op, const candidate *c) {
+    base_builder out;
+    base_builder_start(&out, op->context->arena);
+    base_builder_string(&out, "it works at scope ");
+    bool first = true;
+    for (size_t i = 0; i < SCOPE_WORDS; i++)
+        if (c->scopes & (1u << scope_words[i].scope)) {
+            base_builder_format(&out, "%s%s", first ? "" : " or ", scope_words[i].word);
+            first = false;
+        }
+    base_builder_format(&out, ", not %s", lower_tile_scope_word(op->scope));
+    return out.data;
+}
+
+static void report_refusals(lower_tile *op) {
+    lower_context *context = op->context;
+    base_diagnostics *diagnostics = context->diagnostics;
+    base_builder operands;
+    base_builder_start(&operands, context->arena);
+    for (uint32_t i = 0; i < op->count; i++)
+        if (op->operands[i].is_region)
+            base_builder_format(&operands, "%s%s", operands.size ? ", " : "",
+                                lower_tile_region_text(context, &op->operands[i].region));
+    base_diagnostic *d =
+        base_report(diagnostics, BASE_ERROR, "T0562", op->span, "no way to do %s at scope %s over %s",
+                    op->name, lower_tile_scope_word(op->scope), operands.data);
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        const candidate *c = &candidates[i];
+        if (strcmp(c->operation, op->name) || (op->dispatch[0] && strcmp(c->name, op->dispatch)))
+            continue;
+        const char *reason = c->scopes & (1u << op->scope) ? c->refuse(op) : scope_reason(op, c);
+        if (reason)
+            base_help(diagnostics, d, "\"%s\": %s", c->name, reason);
+    }
+}
+
+static bool check_dispatch(lower_tile *op) {
+    base_builder names;
+    base_builder_start(&names, op->context->arena);
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        if (strcmp(candidates[i].operation, op->name))
+            continue;
+        if (!op->dispatch[0] || !strcmp(candidates[i].name, op->dispatch))
+            return true;
+        base_builder_format(&names, "%s\"%s\"", names.size ? ", " : "", candidates[i].name);
+    }
+    base_diagnostic *d = base_report(op->context->diagnostics, BASE_ERROR, "T0563", op->span,
+                                     "%s has no dispatch \"%s\"", op->name, op->dispatch);
+    base_help(op->context->diagnostics, d, "it has %s; without dispatch= the first that fits is taken",
+              names.data);
+    return false;
+}
+
+static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile *op) {
+    const ir_expr *call = s->as.evaluate.value;
+    uint32_t end = attributes_begin(call);
+    *op = (lower_tile){.context = context, .module = context->module, .call = call, .span = s->span};
+    op->name = call->args[0]->at.string;
+    op->dispatch = call->args[2]->at.string;
+    for (size_t i = 0; i < SCOPE_WORDS; i++)
+        if (!strcmp(scope_words[i].word, call->args[1]->at.string))
+            op->scope = scope_words[i].scope;
+    if (!is_operation(op->name) || op->scope == LAYOUT_SCOPE_NONE) {
+        base_report(context->diagnostics, BASE_ERROR, "T0561", s->span,
+                    "no tile operation is called '%s' at scope '%s'", op->name, call->args[1]->at.string);
+        return false;
+    }
+    for (uint32_t i = 3; i < end; i++) {
+        lower_tile_operand *operand = &op->operands[op->count];
+        operand->is_region = call->args[i]->op == IR_REGION;
+        operand->value = call->args[i];
+        if (op->count++ == LOWER_TILE_OPERANDS - 1 ||
+            (operand->is_region && !lower_tile_read_region(context, call->args[i], &operand->region))) {
+            base_report(context->diagnostics, BASE_ERROR, "T0560", s->span,
+                        "a tile operation takes at most %d operands of at most %d axes",
+                        LOWER_TILE_OPERANDS - 1, LOWER_TILE_AXES);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Threads of the scope and the index among them. */
+static void set_threads(lower_tile *op) {
+    ir_module *module = op->module;
+    const ir_launch *launch = &op->context->function->launch;
+    int64_t block = 1, part;
+    for (int i = 0; i < 3 && block; i++)
+        block = launch->present && arith_is_constant(op->context->facts, launch->block[i], &part) && part > 0
+                    ? block * part
+                    : 0;
+    bool flat = launch->present && arith_is_constant(op->context->facts, launch->block[1], &part) &&
+                part == 1 && arith_is_constant(op->context->facts, launch->block[2], &part) && part == 1;
+    const ir_expr *linear = ir_query(module, flat ? IR_THREAD_IDX : IR_LINEAR_THREAD, 0);
+    switch (op->scope) {
+    case LAYOUT_SCOPE_THREAD:
+        op->threads = 1;
+        op->thread = ir_int(module, NUM_DTYPE_I32, 0);
+        break;
+    case LAYOUT_SCOPE_WARP:
+        op->threads = block && block % 32 == 0 ? 32 : 0;
+        op->thread = ir_query(module, IR_LANE_ID, 0);
+        break;
+    case LAYOUT_SCOPE_WARPGROUP:
+        op->threads = block && block % 128 == 0 ? 128 : 0;
+        op->thread = block == 128
+                         ? linear
+                         : ir_binary(module, IR_FLOORMOD, linear, ir_int(module, NUM_DTYPE_I32, 128));
+        break;
+    default:
+        op->threads = block;
+        op->thread = linear;
+    }
+}
+
+typedef struct state {
+    lower_context *context;
+    lower_tile_guards *guards;
+    bool found;
+} state;
+
+static void lower_one(state *st, const ir_stmt *s, lower_statements *out) {
+    lower_tile op;
+    if (!read_operation(st->context, s, &op) || !check_dispatch(&op))
+        return;
+    op.out = out;
+    set_threads(&op);
+    st->found = true;
+    if (!lower_tile_guards_check(st->guards, &op))
+        return;
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        const candidate *c = &candidates[i];
+        if (strcmp(c->operation, op.name) || (op.dispatch[0] && strcmp(c->name, op.dispatch)) ||
+            !(c->scopes & (1u << op.scope)) || c->refuse(&op))
+            continue;
+        c->emit(&op);
+        return;
+    }
+    report_refusals(&op);
+}
+
+/* ---- the walk over the function, with the conditions around every operation ---- */
+
+static void lower_block(state *st, ir_stmt *block);
+
+static void lower_inside(state *st, ir_stmt *s) {
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        lower_block(st, s);
+        break;
+    case IR_STMT_IF:
+        lower_tile_guards_push(st->guards, s->as.branch.condition, s->span);
+        lower_block(st, s->as.branch.then_body);
+        lower_block(st, s->as.branch.else_body);
+        lower_tile_guards_pop(st->guards);
+        break;
+    case IR_STMT_FOR:
+        lower_tile_guards_push(st->guards, s->as.loop.start, s->span);
+        lower_tile_guards_push(st->guards, s->as.loop.extent, s->span);
+        lower_block(st, s->as.loop.body);
+        lower_tile_guards_pop(st->guards);
+        lower_tile_guards_pop(st->guards);
+        break;
+    case IR_STMT_WHILE:
+        lower_tile_guards_push(st->guards, s->as.while_loop.condition, s->span);
+        lower_block(st, s->as.while_loop.body);
+        lower_tile_guards_pop(st->guards);
+        break;
+    case IR_STMT_LET:
+        lower_tile_guards_let(st->guards, s->as.let.var, s->as.let.value);
+        break;
+    default:
+        break;
+    }
+}
+
+static void lower_block(state *st, ir_stmt *block) {
+    lower_statements out = {0};
+    if (!block)
+        return;
+    for (size_t i = 0; i < block->as.block.body.count; i++) {
+        ir_stmt *s = block->as.block.body.items[i];
+        lower_inside(st, s);
+        if (s->kind == IR_STMT_EVALUATE && s->as.evaluate.value->op == IR_TILE)
+            lower_one(st, s, &out);
+        else
+            base_vector_push(st->context->arena, &out, s);
+    }
+    block->as.block.body.items = out.items;
+    block->as.block.body.count = out.count;
+    block->as.block.body.capacity = out.capacity;
+}
+
+void lower_tiles(lower_context *context) {
+    context->facts = arith_facts_create(context->arena, context->function);
+    state st = {context, lower_tile_guards_create(context), false};
+    lower_block(&st, context->function->body);
+    if (st.found)
+        lower_unroll(context);
+}
