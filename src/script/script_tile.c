@@ -43,6 +43,10 @@ bool script_tile_find(script_evaluator *e, const char *path, script_value *out) 
         strchr(operation, '.') ? NULL : script_word_find(base_arena_format(e->arena, "tile.%s", operation));
     if (!word)
         return false;
+    if (word->kind == SCRIPT_WORD_LATER) {
+        *out = (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
+        return true;
+    }
     script_value *receiver = BASE_NEW(e->arena, script_value);
     *receiver = script_string(e->arena, scope ? scope : "", scope ? strlen(scope) : 0);
     *out = (script_value){.kind = SCRIPT_VALUE_METHOD};

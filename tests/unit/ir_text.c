@@ -203,6 +203,9 @@ static void every_operation_returns(void **state) {
             case IR_DATA:
                 e = data;
                 break;
+            case IR_REGION:
+                e = ir_region(module, tensor, args, args + 1);
+                break;
             case IR_LANE:
                 e = ir_lane(module, args[0], (unsigned)variant);
                 break;
