@@ -116,7 +116,7 @@ static void check_tile(ir_verifier *v, const ir_expr *e) {
     }
     need(v, e, good, "three texts, operands of which the first is a region, and pairs of text and value");
     if (v->form == IR_FORM_FLAT)
-        ir_verifier_report(v, "T0330", NULL, "`tile` in flat form");
+        ir_verifier_report(v, "T0330", NULL, "`tile_operation` in flat form");
 }
 
 static void check_tensor_op(ir_verifier *v, const ir_expr *e) {
