@@ -23,7 +23,7 @@ static const pass_row passes[] = {
     {"lower_vectors", lower_vectors, FOR_ALL, IR_FORM_TENSOR, "vector values are whole accesses or lists of scalars"},
     {"lower_layouts", lower_layouts, FOR_ALL, IR_FORM_FLAT, "layouts become index arithmetic; views and axes are gone"},
     {"lower_packed", lower_packed, FOR_ALL, IR_FORM_FLAT, "4-bit elements become halves of bytes"},
-    {"lower_simplify", lower_simplify, FOR_ALL, IR_FORM_FLAT, "tests and remainders that bounds decide; branches never taken"},
+    {"lower_simplify", lower_simplify, FOR_ALL, IR_FORM_FLAT, "rules of arithmetic, tests that facts decide; branches never taken"},
     {"lower_division", lower_division, FOR_ALL, IR_FORM_FLAT, "floor division where truncation or shifts do the same"},
     {"lower_dead", lower_dead, FOR_ALL, IR_FORM_FLAT, "bindings and scalars that nobody reads are gone"},
     {"lower_launch", lower_launch, FOR_ALL, IR_FORM_FLAT, "shared memory map, bytes, local tensors: the launch plan"},

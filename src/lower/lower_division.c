@@ -39,5 +39,5 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
 
 void lower_division(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
-    lower_rewrite_expressions(context, context->function->body, rewrite, context);
+    lower_rewrite_guarded(context, context->function->body, rewrite, context);
 }

@@ -3,7 +3,7 @@
  * statements. Private to src/lower. */
 #ifndef TIRC_LOWER_LOWER_INTERNAL_H
 #define TIRC_LOWER_LOWER_INTERNAL_H
-#include "arith/arith_bounds.h"
+#include "arith/arith_prove.h"
 #include "lower/lower.h"
 
 /* One function on its way. Passes rewrite function in place and may add to plan. */
@@ -58,11 +58,15 @@ ir_stmt *lower_stmt_copy(lower_substitution *substitution, const ir_stmt *statem
  * already). */
 typedef void (*lower_statement_function)(void *user, ir_stmt *statement, lower_statements *out);
 void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
+/* The same; the assumptions that hold at the statement are open in context->facts while fn runs. */
+void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
 /* Rewrites every expression of every statement below. */
 void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
                                void *user);
+/* The same; fn may ask context->facts for what holds where the expression stands. */
+void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user);
 
 /* ---- lower_index.c; context->facts must be set ---- */
 /* The pointer that a tensor's element numbers count from: DATA of a parameter or allocation or a pointer

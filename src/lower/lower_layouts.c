@@ -181,5 +181,5 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 void lower_layouts(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {.context = context, .stored = base_map_create(context->arena)};
-    lower_map_statements(context, context->function->body, statement, &st);
+    lower_map_guarded(context, context->function->body, statement, &st);
 }

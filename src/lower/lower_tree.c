@@ -180,34 +180,76 @@ ir_stmt *lower_stmt_copy(lower_substitution *s, const ir_stmt *from) {
 }
 
 /* ---- walks ---- */
-void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
+/* facts: the scopes of what holds at a statement are open while it is visited; NULL: nobody asks. */
+typedef struct map_state {
+    lower_context *context;
+    arith_facts *facts;
+    lower_statement_function fn;
+    void *user;
+} map_state;
+
+static void map_block(const map_state *state, ir_stmt *block);
+
+/* The statement's blocks, each in the scope of its condition. */
+static void map_inside(const map_state *state, ir_stmt *s) {
+    arith_facts *facts = state->facts;
+    size_t depth = facts ? arith_depth(facts) : 0;
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        map_block(state, s);
+        break;
+    case IR_STMT_IF:
+        for (int side = 0; side < 2; side++) {
+            ir_stmt *body = side ? s->as.branch.else_body : s->as.branch.then_body;
+            if (facts && body)
+                arith_enter(facts, s->as.branch.condition, side == 0);
+            map_block(state, body);
+            if (facts)
+                arith_leave_to(facts, depth);
+        }
+        break;
+    case IR_STMT_FOR:
+        if (facts)
+            arith_enter_loop(facts, s);
+        map_block(state, s->as.loop.body);
+        break;
+    case IR_STMT_WHILE:
+        if (facts)
+            arith_enter(facts, s->as.while_loop.condition, true);
+        map_block(state, s->as.while_loop.body);
+        break;
+    default:
+        break;
+    }
+    if (facts)
+        arith_leave_to(facts, depth);
+}
+
+static void map_block(const map_state *state, ir_stmt *block) {
     if (!block)
         return;
     lower_statements out = {0};
+    size_t depth = state->facts ? arith_depth(state->facts) : 0;
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
-        switch (s->kind) {
-        case IR_STMT_BLOCK:
-            lower_map_statements(context, s, fn, user);
-            break;
-        case IR_STMT_IF:
-            lower_map_statements(context, s->as.branch.then_body, fn, user);
-            lower_map_statements(context, s->as.branch.else_body, fn, user);
-            break;
-        case IR_STMT_FOR:
-            lower_map_statements(context, s->as.loop.body, fn, user);
-            break;
-        case IR_STMT_WHILE:
-            lower_map_statements(context, s->as.while_loop.body, fn, user);
-            break;
-        default:
-            break;
-        }
-        fn(user, s, &out);
+        map_inside(state, s);
+        state->fn(state->user, s, &out);
+        if (state->facts) /* s itself may have been replaced; what it says about the rest stands */
+            arith_enter_after(state->facts, s);
     }
+    if (state->facts)
+        arith_leave_to(state->facts, depth);
     block->as.block.body.items = out.items;
     block->as.block.body.count = out.count;
     block->as.block.body.capacity = out.capacity;
+}
+
+void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
+    map_block(&(map_state){context, NULL, fn, user}, block);
+}
+
+void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
+    map_block(&(map_state){context, context->facts, fn, user}, block);
 }
 
 void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statement), void *user) {
@@ -236,9 +278,10 @@ void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statemen
 
 typedef struct rewrite_state {
     ir_module *module;
+    arith_facts *facts; /* as above */
     ir_rewrite_function fn;
     void *user;
-    base_map *memo;
+    base_map *memo, *memos; /* of this scope; scope number + 1 -> memo */
 } rewrite_state;
 
 static void rewrite_expression(void *user, const ir_expr **e) {
@@ -253,6 +296,66 @@ static void rewrite_statement(void *user, ir_stmt *statement) {
 
 void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
                                void *user) {
-    rewrite_state state = {context->module, fn, user, base_map_create(context->arena)};
+    rewrite_state state = {context->module, NULL, fn, user, base_map_create(context->arena), NULL};
     lower_visit_statements(statement, rewrite_statement, &state);
+}
+
+/* A result found under an assumption holds only there. */
+static void choose_memo(rewrite_state *state) {
+    uint64_t key = arith_scope_number(state->facts) + 1;
+    state->memo = base_map_get(state->memos, key);
+    if (!state->memo) {
+        state->memo = base_map_create(state->module->arena);
+        base_map_set(state->memos, key, state->memo);
+    }
+}
+
+static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
+    if (!s)
+        return;
+    arith_facts *facts = state->facts;
+    size_t depth = arith_depth(facts);
+    const ir_expr *condition; /* as it was asked: what the rewrite leaves of it may say less */
+    choose_memo(state);
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++) {
+            ir_stmt *inner = s->as.block.body.items[i];
+            ir_stmt before = *inner;
+            rewrite_guarded(state, inner);
+            arith_enter_after(facts, &before);
+        }
+        break;
+    case IR_STMT_IF:
+        condition = s->as.branch.condition;
+        rewrite_statement(state, s);
+        arith_enter(facts, condition, true);
+        rewrite_guarded(state, s->as.branch.then_body);
+        arith_leave_to(facts, depth);
+        arith_enter(facts, condition, false);
+        rewrite_guarded(state, s->as.branch.else_body);
+        break;
+    case IR_STMT_FOR: {
+        ir_stmt before = *s;
+        rewrite_statement(state, s);
+        arith_enter_loop(facts, &before);
+        rewrite_guarded(state, s->as.loop.body);
+        break;
+    }
+    case IR_STMT_WHILE:
+        condition = s->as.while_loop.condition;
+        rewrite_statement(state, s);
+        arith_enter(facts, condition, true);
+        rewrite_guarded(state, s->as.while_loop.body);
+        break;
+    default:
+        rewrite_statement(state, s);
+        break;
+    }
+    arith_leave_to(facts, depth);
+}
+
+void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
+    rewrite_state state = {context->module, context->facts, fn, user, NULL, base_map_create(context->arena)};
+    rewrite_guarded(&state, statement);
 }

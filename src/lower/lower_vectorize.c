@@ -192,5 +192,5 @@ static void replace(void *user, ir_stmt *s, lower_statements *out) {
 void lower_vectorize(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {.context = context};
-    lower_map_statements(context, context->function->body, replace, &st);
+    lower_map_guarded(context, context->function->body, replace, &st);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Emitted CUDA: each NAME.py holds kernels; `# entry:` names one, followed by its `# cuda:` lines, which must stand in
 # the text (`# map:` and `# partial` as in cuda_compare). All of it goes through nvcc for sm_90a and sm_100a. TAP.
-# covers: A1-A7 A9 A11 A12 A16-A18 A20 A21 A25-A29 A37-A39 A41-A42 A44-A48 A67-A70
+# covers: A1-A7 A9 A11 A12 A16-A18 A20 A21 A25-A29 A37-A39 A41-A42 A44-A51 A67-A70
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${TIRC_BUILD:-build/test}

@@ -498,8 +498,8 @@ static const row rows[] = {
      "extern \"C\" __global__ void __launch_bounds__(128)\n"
      "k_kernel(unsigned char* __restrict__ A_ptr, unsigned char* __restrict__ B_ptr) {\n"
      "  int tx = ((int)threadIdx.x);\n"
-     "  B_ptr[1] = ((unsigned char)((((unsigned int)B_ptr[1]) & 4294967055u) | (((unsigned int)((unsigned char)(((unsigned char)((((unsigned int)A_ptr[2]) >> 4u) & 15u)) & ((unsigned char)15)))) << 4u)));\n"
-     "  ((unsigned int*)B_ptr)[((tx * 8) >> 3)] = ((unsigned int*)B_ptr)[(((tx * 8) + 8) >> 3)];\n"
+     "  B_ptr[1] = ((unsigned char)((((unsigned int)B_ptr[1]) & 4294967055u) | (((unsigned int)((unsigned char)(((unsigned int)A_ptr[2]) >> 4u))) << 4u)));\n"
+     "  ((unsigned int*)B_ptr)[tx] = ((unsigned int*)B_ptr)[tx + 1];\n"
      "}\n"},
     {"byte_offset_pointer",
      "function k(A: float32[64], B: float32[64]):\n"
