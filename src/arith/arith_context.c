@@ -36,6 +36,7 @@ struct arith_facts {
     BASE_VECTOR(frame) stack;
     arith_relations relations;
     uint64_t steps, scopes_made;
+    bool proving;
 };
 
 /* Scopes nest as statements do; a refinement goes this deep into what a condition compares. */
@@ -134,7 +135,12 @@ static arith_fact compute(arith_facts *facts, const ir_expr *e) {
         arith_fact f = arith_fact_of_binary(e, *find(facts, e->args[0]), *find(facts, e->args[1]));
         if (!is_comparison(e->op) || f.range.low == f.range.high)
             return f;
+        /* A relation may be about what contains this comparison: a proof does not start another. */
+        if (facts->proving)
+            return f;
+        facts->proving = true;
         int answer = arith_relations_compare(facts, e->op, e->args[0], e->args[1]);
+        facts->proving = false;
         return arith_fact_within(answer > 0, answer >= 0);
     }
     return e->count == 1 ? arith_fact_of_unary(e, *find(facts, e->args[0])) : arith_fact_unknown(e->type);
