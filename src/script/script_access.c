@@ -67,6 +67,21 @@ static bool add_linear(linear_terms *t, const ir_expr *x, int64_t factor) {
     return true;
 }
 
+static void visit_read(void *user, const ir_expr *e) {
+    bool *steady = user;
+    if (e->op == IR_LOAD ? e->at.tensor->type.scope != IR_SCOPE_LOCAL
+                         : (ir_op_information(e->op)->flags & IR_FLAG_READS) != 0)
+        *steady = false;
+}
+
+/* Two reads beside each other give the same: nothing is read, or what only this thread can change. */
+static bool is_steady(const ir_expr *e) {
+    bool steady = !ir_expr_has_effect(e);
+    if (steady && ir_expr_reads(e))
+        ir_expr_visit(e, visit_read, &steady);
+    return steady;
+}
+
 const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_expr *start, base_span span) {
     linear_terms t = {.count = 0};
     const ir_expr *a, *b;
@@ -74,7 +89,7 @@ const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_
     if (!script_promote(e, script_expr(stop), script_expr(start), &a, &b, span))
         return NULL;
     /* k + 4 - k is 4, wrapped or not; what the memory holds may change between two reads */
-    bool constant = a->size < SMALL && b->size < SMALL && !ir_expr_reads(a) && !ir_expr_reads(b) &&
+    bool constant = a->size < SMALL && b->size < SMALL && is_steady(a) && is_steady(b) &&
                     add_linear(&t, a, 1) && add_linear(&t, b, -1);
     for (uint32_t i = 0; i < t.count; i++)
         constant = constant && t.factor[i] == 0;

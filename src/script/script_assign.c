@@ -204,6 +204,12 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
     }
     if (old && refuse_immutable(e, old, target->span, false))
         return;
+    if (old && old->value.kind == SCRIPT_VALUE_WINDOW && script_window_is_single(old->value.as.window) &&
+        is_storable(value)) {
+        script_window_store(e, old->value.as.window, script_int(0), value, target->span, target->span,
+                            value_span);
+        return;
+    }
     if (store_into_name(e, target, old ? old : script_find(e, name), value, value_span))
         return;
     switch (value.kind) {
@@ -219,6 +225,9 @@ static void assign_name(script_evaluator *e, const script_node *target, script_v
             return;
         }
         script_name_tensor(e, value, name, target->span);
+        break;
+    case SCRIPT_VALUE_WINDOW:
+        script_window_name(e, value.as.window, name);
         break;
     case SCRIPT_VALUE_POOL:
         script_name_pool(e, value, name, target->span);
@@ -284,6 +293,10 @@ static void assign_item(script_evaluator *e, const script_node *target, script_v
             !script_region_indices(e, region.as.region, target->span, &indices))
             return;
         script_store(e, tensor, indices, tensor->type.rank, value, target->span, value_span);
+        return;
+    }
+    if (object.kind == SCRIPT_VALUE_WINDOW) {
+        script_window_store(e, object.as.window, index, value, target->span, target->b->span, value_span);
         return;
     }
     if (store_into_item(e, target, object, index, value, value_span))
@@ -390,7 +403,7 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
         break;
     case SCRIPT_ATTRIBUTE: {
         script_value object = script_expression(e, target->a);
-        if (object.kind == SCRIPT_VALUE_TENSOR)
+        if (object.kind == SCRIPT_VALUE_TENSOR || object.kind == SCRIPT_VALUE_WINDOW)
             script_error(e, "T0227", target->span, "'%s' of a tensor is read-only", target->text);
         else if (object.kind == SCRIPT_VALUE_OBJECT)
             script_object_assign(e, object, target, value, value_span);
@@ -532,6 +545,14 @@ static void augmented_item(script_evaluator *e, const script_node *node, script_
     script_value index = script_subscript_index(e, node->a->b);
     const ir_expr *const *indices;
     script_value region;
+    if (object.kind == SCRIPT_VALUE_WINDOW) {
+        script_value old = script_get_item(e, object, index, node->a->span, node->a->b->span);
+        script_value result = script_binary(e, node->op, old, value, node->span);
+        if (!script_is_poison(result))
+            script_window_store(e, object.as.window, index, result, node->a->span, node->a->b->span,
+                                node->b->span);
+        return;
+    }
     if (object.kind != SCRIPT_VALUE_TENSOR) {
         script_value old = script_get_item(e, object, index, node->a->span, node->a->b->span);
         if (!script_is_poison(old))

@@ -69,7 +69,7 @@ bool script_to_dtype(script_evaluator *e, script_value v, ir_type *type, base_sp
 
 bool script_is_ir(script_value v) {
     return v.kind == SCRIPT_VALUE_EXPR || v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_REGION ||
-           v.kind == SCRIPT_VALUE_SYMBOL;
+           v.kind == SCRIPT_VALUE_WINDOW || v.kind == SCRIPT_VALUE_SYMBOL;
 }
 
 /* ---- literals ---- */
@@ -133,6 +133,10 @@ const ir_expr *script_to_expr(script_evaluator *e, script_value v, base_span spa
     case SCRIPT_VALUE_TENSOR:
         if (v.as.tensor->type.scope != IR_SCOPE_TMEM && script_is_single(v.as.tensor))
             return script_load_single(e, v.as.tensor);
+        break;
+    case SCRIPT_VALUE_WINDOW:
+        if (script_window_is_single(v.as.window))
+            return script_window_single(e, v.as.window, span);
         break;
     case SCRIPT_VALUE_REGION:
         return script_region_load(e, v.as.region, span);

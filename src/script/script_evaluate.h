@@ -123,6 +123,9 @@ script_value script_subscript_index(script_evaluator *e, const script_node *node
 script_value script_get_item(script_evaluator *e, script_value object, script_value index, base_span span,
                              base_span index_span);
 script_value script_get_attribute(script_evaluator *e, script_value object, const char *name, base_span span);
+/* The method or property "family.name" of the table; *found false: there is none, nothing reported. */
+script_value script_member(script_evaluator *e, script_value object, const char *family, const char *name,
+                           base_span span, bool *found);
 script_value script_binary(script_evaluator *e, script_operator op, script_value a, script_value b,
                            base_span span);
 script_value script_unary(script_evaluator *e, script_operator op, script_value a, base_span span);
@@ -259,7 +262,11 @@ const layout_tile *script_layout_of(script_evaluator *e, const ir_tensor *tensor
 const ir_expr *script_element_address(script_evaluator *e, ir_tensor *tensor, script_value index,
                                       base_span span);
 bool script_is_multiple(script_evaluator *e, const ir_expr *x, int64_t n); /* by its form */
-script_value script_tensor_sub(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span);
+/* Extents of view(...), one -1 inferred; axis numbers of permute(...). false: reported. */
+bool script_view_shape(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
+                       ir_tensor_type *type);
+bool script_read_order(script_evaluator *e, const script_call *call, const ir_tensor *tensor, uint32_t *order);
+script_value script_tensor_sub(script_evaluator *e, script_value subject, script_value index, base_span span);
 script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, const ir_expr *data,
                               base_span span);
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span);
@@ -268,6 +275,19 @@ bool script_read_type(script_evaluator *e, const script_call *call, script_tenso
 script_tensor_type *script_annotation_tensor(script_evaluator *e, script_value v, base_span span);
 ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span span, const char *what);
 const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
+
+/* ---- parts by coordinates (script_window.c) and by factors (script_factors.c) ---- */
+script_value script_window_item(script_evaluator *e, script_window *window, script_value index, base_span span,
+                                base_span index_span);
+void script_window_store(script_evaluator *e, script_window *window, script_value index, script_value value,
+                         base_span target_span, base_span index_span, base_span value_span);
+script_value script_window_attribute(script_evaluator *e, script_value window, const char *name, base_span span);
+const ir_expr *script_window_single(script_evaluator *e, script_window *window, base_span span);
+bool script_window_is_single(const script_window *window); /* one element: readable by name */
+void script_window_name(script_evaluator *e, script_window *window, const char *name);
+uint32_t script_window_rank(const script_window *window);
+/* The [picks] behind A.tile(...) and A.chunk(...). */
+script_value script_indexer_item(script_evaluator *e, script_value indexer, script_value picks, base_span span);
 
 /* ---- pools (script_pool.c) ---- */
 void script_name_pool(script_evaluator *e, script_value v, const char *name, base_span span);

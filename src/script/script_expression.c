@@ -310,7 +310,7 @@ static script_value conditional(script_evaluator *e, const script_node *node) {
 /* ---- attributes ---- */
 
 /* Methods and properties of a kind of value live in the table under its name. */
-static script_value member(script_evaluator *e, script_value object, const char *family, const char *name,
+script_value script_member(script_evaluator *e, script_value object, const char *family, const char *name,
                            base_span span, bool *found) {
     char path[96];
     *found = false;
@@ -433,6 +433,25 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
     return no_attribute(e, object, NULL, name, span);
 }
 
+/* A region has its source and its ranges; what a tensor variable has, a view of the part has. */
+static script_value region_attribute(script_evaluator *e, script_value object, const char *name,
+                                     base_span span) {
+    char path[96];
+    bool found;
+    script_value v = script_member(e, object, "Region", name, span, &found);
+    if (found)
+        return v;
+    const char *tensor = object.as.region->tensor->name;
+    snprintf(path, sizeof(path), "Tensor.%.60s", name);
+    if (!script_word_find(path))
+        return no_attribute(e, object, NULL, name, span);
+    base_diagnostic *d = script_error(e, "T0202", span,
+                                      "a region has no attribute '%s': it belongs to tensor variables", name);
+    base_help(e->diagnostics, d, "%s.sub[...] gives a tensor over the part; a region has source and region",
+              tensor);
+    return script_poison();
+}
+
 script_value script_get_attribute(script_evaluator *e, script_value object, const char *name,
                                   base_span span) {
     const char *family = NULL;
@@ -484,6 +503,9 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         break;
     case SCRIPT_VALUE_ITER:
         family = "Iter";
+        break;
+    case SCRIPT_VALUE_BOUNDS:
+        family = "Range";
         break;
     case SCRIPT_VALUE_AXIS:
         family = "Axis";
@@ -539,17 +561,18 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         family = "str";
         break;
     case SCRIPT_VALUE_REGION:
-        script_not_supported(e, span, "the attribute '%s' of a region", name);
-        return script_poison();
+        return region_attribute(e, object, name, span);
+    case SCRIPT_VALUE_WINDOW:
+        return script_window_attribute(e, object, name, span);
     default:
         break;
     }
     bool found = false;
     script_value v = script_poison();
     if (family)
-        v = member(e, object, family, name, span, &found);
+        v = script_member(e, object, family, name, span, &found);
     if (!found && object.kind == SCRIPT_VALUE_TENSOR && object.as.tensor->is_scalar)
-        v = member(e, object, "Expr", name, span, &found);
+        v = script_member(e, object, "Expr", name, span, &found);
     return found ? v : no_attribute(e, object, family, name, span);
 }
 
@@ -700,9 +723,13 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
         return script_poison();
     }
     case SCRIPT_VALUE_METHOD:
-        if (strcmp(object.as.method.word->path, "Tensor.sub") == 0)
-            return script_tensor_sub(e, object.as.method.receiver->as.tensor, index, span);
+        if (object.as.method.word->handler == script_word_tensor_sub)
+            return script_tensor_sub(e, *object.as.method.receiver, index, span);
         break;
+    case SCRIPT_VALUE_WINDOW:
+        return script_window_item(e, object.as.window, index, span, index_span);
+    case SCRIPT_VALUE_INDEXER:
+        return script_indexer_item(e, object, index, span);
     case SCRIPT_VALUE_WORD:
         if (object.as.word->kind == SCRIPT_WORD_SUBSCRIPT)
             return script_layout_item(e, object.as.word, index, span);

@@ -2,18 +2,18 @@
  * Views of parts of a tensor, A.sub[...], and of its axes split and joined, A.rearrange(...). Constant parts
  * move into the layout; a part that starts at a value of the kernel moves the pointer, or the origin where
  * the strides are values of the launch. */
-#include "script/script_evaluate.h"
+#include "script/script_part.h"
 #include <string.h>
 
-enum { MAX_RANK = 16 };
+enum { MAX_RANK = SCRIPT_PART_RANK, MAX_DIGITS = SCRIPT_PART_DIGITS };
 
 /* One axis of sub[...]: begin is an expression or a constant; every step-th of `extent` elements from there.
  */
-typedef struct part {
+typedef struct entry {
     const ir_expr *begin; /* NULL: the constant `first` */
     int64_t first, step;
     const ir_expr *extent; /* of the result; NULL: the axis is dropped */
-} part;
+} entry;
 
 script_value script_word_tensor_sub(script_evaluator *e, const script_call *call) {
     script_value v = {.kind = SCRIPT_VALUE_METHOD};
@@ -34,7 +34,7 @@ static bool outside(script_evaluator *e, const ir_tensor *tensor, uint32_t axis,
     return false;
 }
 
-static bool read_begin(script_evaluator *e, script_value v, base_span span, const char *what, part *out) {
+static bool read_begin(script_evaluator *e, script_value v, base_span span, const char *what, entry *out) {
     if (script_value_integer(v, &out->first))
         return true;
     if (v.kind == SCRIPT_VALUE_EXPR && script_expr_constant(e, v.as.expr, &out->first))
@@ -45,7 +45,7 @@ static bool read_begin(script_evaluator *e, script_value v, base_span span, cons
 
 /* a::s: every s-th, as the remainder a of a split of the axis. */
 static bool read_step(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, const script_value *parts,
-                      base_span span, part *out) {
+                      base_span span, entry *out) {
     int64_t extent;
     if (!script_constant_int(e, parts[2], &out->step, span, "the step of a part"))
         return false;
@@ -71,7 +71,7 @@ static bool read_step(script_evaluator *e, const ir_tensor *tensor, uint32_t axi
 }
 
 static bool read_range(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, const script_value *parts,
-                       base_span span, part *out) {
+                       base_span span, entry *out) {
     const ir_expr *stop = tensor->type.shape[axis];
     int64_t length, extent;
     if (parts[0].kind != SCRIPT_VALUE_NONE && !read_begin(e, parts[0], span, "the start of a part", out))
@@ -111,9 +111,9 @@ static bool read_range(script_evaluator *e, const ir_tensor *tensor, uint32_t ax
 }
 
 static bool read_part(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, script_value v,
-                      base_span span, part *out) {
+                      base_span span, entry *out) {
     int64_t extent;
-    *out = (part){.step = 1};
+    *out = (entry){.step = 1};
     if (v.kind == SCRIPT_VALUE_SLICE)
         return read_range(e, tensor, axis, v.as.list->items.items, span, out);
     if (!read_begin(e, v, span, "an index", out))
@@ -136,30 +136,69 @@ static const ir_expr *sum_of(script_evaluator *e, ir_op op, const ir_expr *a, co
                                                                            : a;
 }
 
-static script_value strided(script_evaluator *e, ir_tensor *tensor, const part *parts, base_span span) {
+/* Steps of the last digit below each one; 0: a digit above it has no constant extent. */
+static int64_t weight_of(const script_part *p, uint32_t piece) {
+    int64_t weight = 1;
+    for (uint32_t i = piece + 1; i < p->count; i++)
+        weight =
+            p->pieces[i].split && weight <= INT64_MAX / p->pieces[i].split ? weight * p->pieces[i].split : 0;
+    return weight;
+}
+
+/* One axis of a tensor whose strides the launch gives; its digits that stay must be neighbours, to be one
+ * axis again. */
+static bool strided_axis(script_evaluator *e, const ir_tensor *tensor, uint32_t axis, const script_part *p,
+                         const ir_expr *old, ir_tensor_type *type, const ir_expr **extent,
+                         const ir_expr **stride, base_span span) {
+    int64_t zero, last = -1;
+    *extent = NULL;
+    for (uint32_t k = 0; k < p->count; k++) {
+        const script_piece *piece = &p->pieces[k];
+        int64_t weight = weight_of(p, k);
+        const ir_expr *step =
+            weight == 1
+                ? old
+                : sum_of(e, IR_MUL, old,
+                         ir_int(e->module, weight == (int32_t)weight ? NUM_DTYPE_I32 : NUM_DTYPE_I64, weight),
+                         span);
+        const ir_expr *begin = piece->begin ? piece->begin : ir_int(e->module, NUM_DTYPE_I32, piece->first);
+        if (ir_expr_reads(begin)) { /* taken now */
+            script_value let = script_make_let(e, begin, span);
+            if (let.kind != SCRIPT_VALUE_EXPR)
+                return false;
+            begin = let.as.expr;
+        }
+        if (!ir_is_int(begin, &zero) || zero != 0)
+            type->origin = sum_of(e, IR_ADD, type->origin, sum_of(e, IR_MUL, begin, step, span), span);
+        if (!piece->extent)
+            continue;
+        if (last >= 0 && last + 1 != (int64_t)k) {
+            base_diagnostic *d = script_error(
+                e, "T0274", span,
+                "'%s' has strides of the launch: the factors of axis %u that stay are not neighbours",
+                tensor->name, axis);
+            base_help(e->diagnostics, d, "pick the first or the last factor of an axis, or index '%s' itself",
+                      tensor->name);
+            return false;
+        }
+        *extent = *extent ? sum_of(e, IR_MUL, *extent, piece->extent, span) : piece->extent;
+        *stride = step;
+        last = k;
+    }
+    return true;
+}
+
+static script_value strided(script_evaluator *e, ir_tensor *tensor, const script_part *parts,
+                            base_span span) {
     ir_tensor_type type = tensor->type;
     const ir_expr *const *old = type.strides ? type.strides : script_dense_strides(e, &type);
     const ir_expr **shape = BASE_NEW_ARRAY(e->arena, const ir_expr *, type.rank + 1);
     const ir_expr **strides = BASE_NEW_ARRAY(e->arena, const ir_expr *, type.rank + 1);
     uint32_t rank = 0;
-    int64_t zero;
     for (uint32_t i = 0; i < tensor->type.rank; i++) {
-        const part *p = &parts[i];
-        const ir_expr *begin = p->begin ? p->begin : ir_int(e->module, NUM_DTYPE_I32, p->first);
-        if (ir_expr_reads(begin)) { /* taken now */
-            script_value let = script_make_let(e, begin, span);
-            if (let.kind != SCRIPT_VALUE_EXPR)
-                return script_poison();
-            begin = let.as.expr;
-        }
-        if (!ir_is_int(begin, &zero) || zero != 0)
-            type.origin = sum_of(e, IR_ADD, type.origin, sum_of(e, IR_MUL, begin, old[i], span), span);
-        if (!p->extent)
-            continue;
-        shape[rank] = p->extent;
-        strides[rank++] = p->step == 1
-                              ? old[i]
-                              : sum_of(e, IR_MUL, old[i], ir_int(e->module, NUM_DTYPE_I32, p->step), span);
+        if (!strided_axis(e, tensor, i, &parts[i], old[i], &type, &shape[rank], &strides[rank], span))
+            return script_poison();
+        rank += shape[rank] != NULL;
     }
     if (rank == 0) { /* one element */
         shape[rank] = ir_int(e->module, NUM_DTYPE_I32, 1);
@@ -191,10 +230,11 @@ bool script_is_multiple(script_evaluator *e, const ir_expr *x, int64_t n) {
     return false;
 }
 
-/* Whether the pointer may move by the start of this axis: the address of begin + x is that of begin plus that
- * of x. Several digits: when neither carries into the other. A swizzle: when its phase does not change. */
-static bool may_move(script_evaluator *e, const ir_tensor *tensor, const layout_tile *layout,
-                     const layout_iter *iters, uint32_t count, uint32_t axis, const part *p, base_span span) {
+/* Whether the pointer may move by the start of this digit: the address of begin + x is that of begin plus
+ * that of x. Several iters: when neither carries into the other. A swizzle: when its phase does not change.
+ */
+static bool may_move(script_evaluator *e, const layout_tile *layout, const layout_iter *iters, uint32_t count,
+                     const script_piece *p) {
     int64_t inner = 1, length = 1, period = layout_swizzle_period(layout->swizzle);
     bool whole = true;
     for (uint32_t i = 1; i < count; i++)
@@ -203,25 +243,9 @@ static bool may_move(script_evaluator *e, const ir_tensor *tensor, const layout_
         whole = whole && iters[i].stride % period == 0;
     if (p->extent)
         ir_is_int(p->extent, &length);
-    if (p->extent && (!script_is_multiple(e, p->begin, inner) || length % inner != 0)) {
-        base_diagnostic *d = script_error(e, "T0274", span,
-                                          "axis %u of '%s' has blocks of %lld elements: a part that starts "
-                                          "at a value of the kernel starts and ends "
-                                          "on a block",
-                                          axis, tensor->name, (long long)inner);
-        base_help(e->diagnostics, d, "write the start as a multiple of %lld, or index '%s' itself",
-                  (long long)inner, tensor->name);
+    if (p->extent && (!script_is_multiple(e, p->begin, inner) || length % inner != 0))
         return false;
-    }
-    if (layout->swizzle.present && (!whole || layout->offset[LAYOUT_AXIS_M] != 0)) {
-        base_diagnostic *d = script_error(
-            e, "T0274", span,
-            "the swizzle of '%s' repeats every %lld elements, and axis %u does not step by multiples of that",
-            tensor->name, (long long)period, axis);
-        base_help(e->diagnostics, d, "take constant parts of this axis, or index '%s' itself", tensor->name);
-        return false;
-    }
-    return true;
+    return !layout->swizzle.present || (whole && layout->offset[LAYOUT_AXIS_M] == 0);
 }
 
 /* What moved pointers are multiples of, in elements. */
@@ -234,95 +258,164 @@ static int64_t step_of(int64_t step, const layout_iter *iters, uint32_t count) {
     return step < 0 ? -step : step;
 }
 
-static script_value tiled(script_evaluator *e, ir_tensor *tensor, const part *parts, base_span span) {
-    uint32_t rank = tensor->type.rank, wide = 0, kept = 0, *separators;
-    int64_t shape[MAX_RANK], split[2 * MAX_RANK], begin[2 * MAX_RANK], end[2 * MAX_RANK];
-    const ir_expr **extents = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank + 1);
-    const ir_expr **at = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank);
+/* The digits of all axes: where the constant box begins and ends, and whether something starts at a value of
+ * the kernel. */
+typedef struct digits {
+    uint32_t count;
+    int64_t split[MAX_DIGITS], begin[MAX_DIGITS], end[MAX_DIGITS];
+    const script_piece *piece[MAX_DIGITS];
+    bool moves;
+} digits;
+
+static void list_digits(const script_part *parts, uint32_t rank, digits *out) {
+    *out = (digits){.count = 0};
+    for (uint32_t i = 0; i < rank; i++)
+        for (uint32_t k = 0; k < parts[i].count; k++) {
+            const script_piece *p = &parts[i].pieces[k];
+            int64_t length = 1, first = p->begin ? 0 : p->first;
+            if (p->extent)
+                ir_is_int(p->extent, &length);
+            out->piece[out->count] = p;
+            out->split[out->count] = p->split;
+            out->begin[out->count] = first;
+            out->end[out->count++] = first + length;
+            out->moves |= p->begin != NULL;
+        }
+}
+
+/* Whether the pointer may move by every start of the kernel; *step: what it moves by multiples of. */
+static bool all_may_move(script_evaluator *e, const layout_tile *layout, const digits *d, int64_t *step) {
+    uint32_t separators[MAX_DIGITS + 1];
     layout_error error = {NULL};
-    bool moves = false, good = true;
-    int64_t step = 0;
-    const layout_tile *layout = script_layout_of(e, tensor, span);
-    if (!layout || !script_constant_shape(e, &tensor->type, shape))
-        return script_poison();
-    separators = BASE_NEW_ARRAY(e->arena, uint32_t, rank + 1);
-    const layout_tile *group = layout_group(e->arena, layout, shape, rank, separators, &error);
-    for (uint32_t i = 0; i < rank; i++) {
-        const part *p = &parts[i];
-        int64_t length = 1;
-        at[i] = p->begin ? p->begin : ir_int(e->module, NUM_DTYPE_I32, 0);
-        if (p->extent) {
-            ir_is_int(p->extent, &length);
-            extents[kept++] = p->extent;
-        }
-        int64_t first = p->begin ? 0 : p->first;
-        if (p->step > 1) { /* (extent / step, step), and one remainder of the second */
-            split[wide] = end[wide] = length;
-            begin[wide++] = 0;
-            split[wide] = p->step;
-            begin[wide] = first;
-            end[wide++] = first + 1;
-        } else {
-            split[wide] = shape[i];
-            begin[wide] = first;
-            end[wide++] = first + length;
-        }
-        if (!p->begin)
+    const layout_tile *group = layout_group(e->arena, layout, d->split, d->count, separators, &error);
+    bool good = group != NULL;
+    *step = 0;
+    for (uint32_t i = 0; good && i < d->count; i++) {
+        if (!d->piece[i]->begin)
             continue;
-        moves = true;
-        if (group)
-            step = step_of(step, group->shard + separators[i], separators[i + 1] - separators[i]);
-        if (group)
-            good &= may_move(e, tensor, layout, group->shard + separators[i],
-                             separators[i + 1] - separators[i], i, p, span);
-        else {
-            script_error(e, "T0214", span, "no part of '%s' starts at a value of the kernel: %s",
-                         tensor->name, error.text);
-            good = false;
-        }
+        const layout_iter *iters = group->shard + separators[i];
+        uint32_t count = separators[i + 1] - separators[i];
+        *step = step_of(*step, iters, count);
+        good = may_move(e, layout, iters, count, d->piece[i]);
     }
-    if (!good)
+    return good;
+}
+
+/* The extents that stay, one for each axis that keeps a digit. */
+static uint32_t kept_shape(script_evaluator *e, const script_part *parts, uint32_t rank,
+                           const ir_expr **extents) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t extent = 1, length;
+        bool stays = false;
+        for (uint32_t k = 0; k < parts[i].count; k++)
+            if (parts[i].pieces[k].extent && ir_is_int(parts[i].pieces[k].extent, &length)) {
+                extent *= length;
+                stays = true;
+            }
+        if (stays)
+            extents[kept++] =
+                ir_int(e->module, extent == (int32_t)extent ? NUM_DTYPE_I32 : NUM_DTYPE_I64, extent);
+    }
+    if (kept == 0)
+        extents[kept++] = ir_int(e->module, NUM_DTYPE_I32, 1);
+    return kept;
+}
+
+/* The coordinate at which the part starts, constants left out: they are in the layout. */
+static script_value start_of(script_evaluator *e, const script_part *parts, uint32_t rank, base_span span) {
+    script_value place = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    for (uint32_t i = 0; i < rank; i++) {
+        const ir_expr *sum = NULL;
+        for (uint32_t k = 0; k < parts[i].count; k++) {
+            const ir_expr *begin = parts[i].pieces[k].begin;
+            int64_t weight = weight_of(&parts[i], k);
+            if (begin && weight != 1)
+                begin = sum_of(e, IR_MUL, begin, ir_int(e->module, NUM_DTYPE_I32, weight), span);
+            if (begin)
+                sum = sum_of(e, IR_ADD, sum, begin, span);
+        }
+        script_list_add(e->arena, place, script_expr(sum ? sum : ir_int(e->module, NUM_DTYPE_I32, 0)));
+    }
+    return place;
+}
+
+static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_part *parts, base_span span) {
+    uint32_t rank = tensor->type.rank;
+    int64_t step = 0;
+    digits d;
+    layout_error error = {NULL};
+    const layout_tile *layout = script_layout_of(e, tensor, span);
+    if (!layout)
         return script_poison();
+    list_digits(parts, rank, &d);
+    if (d.moves && !all_may_move(e, layout, &d, &step))
+        return script_window_make(e, script_tensor(tensor), parts, span);
     ir_tensor_type type = tensor->type;
-    type.layout = layout_slice(e->arena, layout, split, wide, begin, end, &error);
+    type.layout = layout_slice(e->arena, layout, d.split, d.count, d.begin, d.end, &error);
     if (type.layout)
         type.layout = layout_canonical(e->arena, type.layout);
-    if (!type.layout) {
+    if (!type.layout) { /* no layout says it: coordinates do */
+        if (!layout_has_thread_axis(layout) && type.scope != IR_SCOPE_TMEM)
+            return script_window_make(e, script_tensor(tensor), parts, span);
         script_error(e, "T0274", span, "this part of '%s' is no layout: %s", tensor->name,
                      error.text ? error.text : "its numbers are too large");
         return script_poison();
     }
-    if (kept == 0)
-        extents[kept++] = ir_int(e->module, NUM_DTYPE_I32, 1);
-    type.rank = kept;
+    const ir_expr **extents = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank + 1);
+    type.rank = kept_shape(e, parts, rank, extents);
     type.shape = extents;
     const ir_expr *pointer = script_root_pointer(e, tensor);
-    if (moves) { /* the address holds the origin already */
+    if (d.moves) { /* the address holds the origin already */
         layout_tile *without = base_arena_copy(e->arena, type.layout, sizeof(*without));
         without->offset[LAYOUT_AXIS_M] -= layout->offset[LAYOUT_AXIS_M];
         if (without->offset[LAYOUT_AXIS_M] == 0)
             without->offset_axes &= ~(1u << LAYOUT_AXIS_M);
         type.layout = without;
-        script_value place = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
-        for (uint32_t i = 0; i < rank; i++)
-            script_list_add(e->arena, place, script_expr(at[i]));
         while (type.align > 1 &&
                step % (1 << 20) * num_dtype_bits(type.dtype) * type.lanes % (type.align * 8) != 0)
             type.align /= 2;
-        pointer = script_element_address(e, tensor, place, span);
+        pointer = script_element_address(e, tensor, start_of(e, parts, rank, span), span);
         if (!pointer)
             return script_poison();
     }
     return script_make_view(e, &type, pointer, span);
 }
 
-script_value script_tensor_sub(script_evaluator *e, ir_tensor *tensor, script_value index, base_span span) {
-    part parts[MAX_RANK];
+script_value script_take_parts(script_evaluator *e, script_value subject, const script_part *parts,
+                               base_span span) {
+    int64_t shape[MAX_RANK];
+    if (subject.kind == SCRIPT_VALUE_WINDOW)
+        return script_window_make(e, subject, parts, span);
+    ir_tensor *tensor = subject.as.tensor;
+    bool constant = !tensor->type.strides && script_constant_shape(e, &tensor->type, shape);
+    return constant ? tiled(e, tensor, parts, span) : strided(e, tensor, parts, span);
+}
+
+/* a::s is the remainder a of a split (extent / s, s). */
+static void to_part(const ir_tensor *tensor, uint32_t axis, const entry *from, script_part *to) {
+    int64_t extent;
+    bool constant = ir_is_int(tensor->type.shape[axis], &extent);
+    *to = (script_part){.count = 1};
+    if (from->step == 1) {
+        to->pieces[0] = (script_piece){constant ? extent : 0, from->begin, from->first, from->extent};
+        return;
+    }
+    to->count = 2;
+    to->pieces[0] = (script_piece){constant ? extent / from->step : 0, NULL, 0, from->extent};
+    to->pieces[1] = (script_piece){from->step, NULL, from->first, NULL};
+}
+
+/* subject: a tensor, or a part by coordinates. */
+script_value script_tensor_sub(script_evaluator *e, script_value subject, script_value index,
+                               base_span span) {
+    const ir_tensor *tensor = script_part_face(subject);
+    entry entries[MAX_RANK];
+    script_part parts[MAX_RANK];
     script_value single = index;
     const script_value *items = &single;
     size_t count = 1;
     uint32_t rank = tensor->type.rank;
-    int64_t shape[MAX_RANK];
     bool good = true;
     if (script_is_poison(index))
         return script_poison();
@@ -337,204 +430,10 @@ script_value script_tensor_sub(script_evaluator *e, ir_tensor *tensor, script_va
     }
     for (uint32_t i = 0; i < rank; i++)
         if (i < count)
-            good &= read_part(e, tensor, i, items[i], span, &parts[i]);
+            good &= read_part(e, tensor, i, items[i], span, &entries[i]);
         else
-            parts[i] = (part){.step = 1, .extent = tensor->type.shape[i]};
-    if (!good)
-        return script_poison();
-    bool constant = !tensor->type.strides && script_constant_shape(e, &tensor->type, shape);
-    return constant ? tiled(e, tensor, parts, span) : strided(e, tensor, parts, span);
-}
-
-/* ---- rearrange ---- */
-
-enum { MAX_NAMES = 16 };
-
-/* One side of a pattern: factors in order, and how many stand in each axis. */
-typedef struct side {
-    const char *name[MAX_NAMES]; /* NULL: a number */
-    int64_t size[MAX_NAMES];     /* 0: not known yet */
-    uint32_t per_axis[MAX_RANK], axes, count;
-} side;
-
-static bool bad_pattern(script_evaluator *e, base_span span, const char *why) {
-    base_diagnostic *d = script_error(e, "T0274", span, "this pattern cannot be read: %s", why);
-    base_help(e->diagnostics, d, "rearrange(\"a (b c) -> c a b\", c=4)");
-    return false;
-}
-
-static bool add_factor(script_evaluator *e, const char *text, size_t size, side *out, base_span span) {
-    if (out->count == MAX_NAMES)
-        return bad_pattern(e, span, "it has over 16 factors");
-    out->name[out->count] = NULL;
-    out->size[out->count] = 0;
-    if (text[0] >= '0' && text[0] <= '9') {
-        for (size_t i = 0; i < size; i++) {
-            if (text[i] < '0' || text[i] > '9' || out->size[out->count] > INT64_MAX / 16)
-                return bad_pattern(e, span, "a number in it is none");
-            out->size[out->count] = out->size[out->count] * 10 + (text[i] - '0');
-        }
-        if (out->size[out->count] == 0)
-            return bad_pattern(e, span, "a factor is 0");
-    } else
-        out->name[out->count] = base_arena_string(e->arena, text, size);
-    out->count++;
-    return true;
-}
-
-static bool read_side(script_evaluator *e, const char *text, const char *end, side *out, base_span span) {
-    bool open = false;
-    *out = (side){.count = 0};
-    while (text < end) {
-        size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        if (*text == ' ') {
-            text++;
-            continue;
-        }
-        if (*text == '(' || *text == ')') {
-            if (open == (*text == '('))
-                return bad_pattern(e, span, "its brackets do not match");
-            open = *text == '(';
-            if (open && out->axes == MAX_RANK)
-                return bad_pattern(e, span, "it has over 16 axes");
-            if (open)
-                out->per_axis[out->axes++] = 0;
-            text++;
-            continue;
-        }
-        if (size == 0)
-            return bad_pattern(e, span, "names, numbers and brackets are allowed");
-        if (!open && out->axes == MAX_RANK)
-            return bad_pattern(e, span, "it has over 16 axes");
-        if (!open)
-            out->per_axis[out->axes++] = 0;
-        if (!add_factor(e, text, size, out, span))
-            return false;
-        out->per_axis[out->axes - 1]++;
-        text += size;
-    }
-    return !open || bad_pattern(e, span, "a bracket is not closed");
-}
-
-static bool name_sizes(script_evaluator *e, const script_call *call, side *left) {
-    for (size_t k = 0; k < call->keywords.items.count; k++) {
-        const script_argument *given = &call->keywords.items.items[k];
-        bool found = false;
-        int64_t size;
-        if (!script_constant_int(e, given->value, &size, given->span, "a size"))
-            return false;
-        for (uint32_t i = 0; i < left->count; i++)
-            if (left->name[i] && strcmp(left->name[i], given->name) == 0) {
-                left->size[i] = size;
-                found = true;
-            }
-        if (!found || size < 1) {
-            script_error(e, "T0274", given->span,
-                         found ? "size %s = %lld is not positive" : "'%s' is not in the pattern", given->name,
-                         (long long)size);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* One factor per axis may follow from the extent. */
-static bool infer_sizes(script_evaluator *e, const ir_tensor *tensor, const int64_t *shape, side *left,
-                        base_span span) {
-    uint32_t first = 0;
-    for (uint32_t a = 0; a < left->axes; first += left->per_axis[a++]) {
-        int64_t known = 1;
-        uint32_t open = MAX_NAMES, unknown = 0;
-        for (uint32_t i = first; i < first + left->per_axis[a]; i++) {
-            if (left->size[i] == 0) {
-                open = i;
-                unknown++;
-            } else if (__builtin_mul_overflow(known, left->size[i], &known))
-                known = INT64_MAX;
-        }
-        if (unknown > 1) {
-            script_error(e, "T0274", span,
-                         "axis %u of '%s' has %u factors of unknown size; one can be left out", a,
-                         tensor->name, unknown);
-            return false;
-        }
-        if (unknown == 1 && shape[a] % known == 0)
-            left->size[open] = shape[a] / known;
-        else if (unknown == 1 || known != shape[a]) {
-            script_error(e, "T0274", span,
-                         "axis %u of '%s' has %lld elements, the factors of the pattern make %s%lld", a,
-                         tensor->name, (long long)shape[a], unknown ? "multiples of " : "", (long long)known);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Places of the right side's factors on the left; every factor stands once on both sides. */
-static bool match_sides(script_evaluator *e, const side *left, side *right, uint32_t *order, base_span span) {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < right->count; i++) {
-        uint32_t k = 0;
-        while (k < left->count && ((seen >> k & 1) || !left->name[k] != !right->name[i] ||
-                                   (left->name[k] ? strcmp(left->name[k], right->name[i]) != 0
-                                                  : left->size[k] != right->size[i])))
-            k++;
-        if (k == left->count)
-            return bad_pattern(e, span,
-                               "a factor of the right side is not on the left, or stands there once less");
-        seen |= 1u << k;
-        order[i] = k;
-        right->size[i] = left->size[k];
-    }
-    return right->count == left->count ||
-           bad_pattern(e, span, "a factor of the left side is not on the right");
-}
-
-script_value script_word_tensor_rearrange(script_evaluator *e, const script_call *call) {
-    ir_tensor *tensor = call->receiver.as.tensor;
-    base_span span = call->place[0];
-    const char *text;
-    int64_t shape[MAX_RANK];
-    uint32_t order[MAX_NAMES];
-    side left, right;
-    layout_error error = {NULL};
-    if (!script_constant_string(e, call->value[0], &text, span, "a pattern"))
-        return script_poison();
-    const char *arrow = strstr(text, "->");
-    if (!arrow) {
-        bad_pattern(e, span, "it has no ->");
-        return script_poison();
-    }
-    if (!read_side(e, text, arrow, &left, span) ||
-        !read_side(e, arrow + 2, text + strlen(text), &right, span))
-        return script_poison();
-    if (left.axes != tensor->type.rank) {
-        script_error(e, "T0211", span, "the left side has %u axes, '%s' has %u", left.axes, tensor->name,
-                     tensor->type.rank);
-        return script_poison();
-    }
-    const layout_tile *layout = script_layout_of(e, tensor, call->span);
-    if (!layout || !script_constant_shape(e, &tensor->type, shape) || !name_sizes(e, call, &left) ||
-        !infer_sizes(e, tensor, shape, &left, span) || !match_sides(e, &left, &right, order, span))
-        return script_poison();
-    ir_tensor_type type = tensor->type;
-    type.layout = layout_permute(e->arena, layout, left.size, left.count, order, &error);
-    if (!type.layout) {
-        script_error(e, "T0214", call->span, "the axes of '%s' cannot be rearranged: %s", tensor->name,
-                     error.text);
-        return script_poison();
-    }
-    type.layout = layout_canonical(e->arena, type.layout);
-    const ir_expr **extents = BASE_NEW_ARRAY(e->arena, const ir_expr *, right.axes + 1);
-    for (uint32_t a = 0, i = 0; a < right.axes; a++) {
-        int64_t extent = 1;
-        for (uint32_t k = 0; k < right.per_axis[a]; k++)
-            extent *= right.size[i++];
-        extents[a] = ir_int(e->module, extent == (int32_t)extent ? NUM_DTYPE_I32 : NUM_DTYPE_I64, extent);
-    }
-    if (right.axes == 0)
-        extents[right.axes++] = ir_int(e->module, NUM_DTYPE_I32, 1);
-    type.rank = right.axes;
-    type.shape = extents;
-    return script_make_view(e, &type, script_root_pointer(e, tensor), call->span);
+            entries[i] = (entry){.step = 1, .extent = tensor->type.shape[i]};
+    for (uint32_t i = 0; good && i < rank; i++)
+        to_part(tensor, i, &entries[i], &parts[i]);
+    return good ? script_take_parts(e, subject, parts, span) : script_poison();
 }

@@ -74,6 +74,8 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_LAYOUT_SPEC] = "a layout part",
         [SCRIPT_VALUE_LAYOUT] = "a layout",
         [SCRIPT_VALUE_ITER] = "a part of a layout",
+        [SCRIPT_VALUE_INDEXER] = "a tile or chunk without its [picks]",
+        [SCRIPT_VALUE_BOUNDS] = "a range of a region",
         [SCRIPT_VALUE_POOL] = "a pool",
         [SCRIPT_VALUE_LAUNCH] = "a LaunchConfig",
         [SCRIPT_VALUE_ATTRIBUTES] = "kernel attributes",
@@ -97,6 +99,9 @@ const char *script_value_name(base_arena *arena, script_value v) {
                           v.as.expr->type);
     case SCRIPT_VALUE_TENSOR:
         return tensor_name(arena, &v.as.tensor->type);
+    case SCRIPT_VALUE_WINDOW:
+        return base_arena_format(arena, "a part of '%s' that starts at values of the kernel",
+                                 script_window_title(v.as.window));
     case SCRIPT_VALUE_REGION:
         return base_arena_format(arena, "a region of %s", tensor_name(arena, &v.as.region->tensor->type));
     case SCRIPT_VALUE_TENSOR_TYPE:
@@ -354,6 +359,8 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return same_layout(a.as.layout, b.as.layout);
     case SCRIPT_VALUE_ITER:
         return same_iters(&a.as.iter, &b.as.iter, 1);
+    case SCRIPT_VALUE_WINDOW:
+        return a.as.window == b.as.window;
     case SCRIPT_VALUE_POOL:
         return a.as.pool == b.as.pool;
     case SCRIPT_VALUE_FUNCTION:
@@ -400,6 +407,7 @@ bool script_value_truth(script_value v, bool *truth) {
     case SCRIPT_VALUE_EXPR:
     case SCRIPT_VALUE_TENSOR:
     case SCRIPT_VALUE_REGION:
+    case SCRIPT_VALUE_WINDOW:
     case SCRIPT_VALUE_SYMBOL:
     case SCRIPT_VALUE_FOREIGN:
         return false;

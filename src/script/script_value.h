@@ -12,6 +12,8 @@ typedef struct script_evaluator script_evaluator;
 typedef struct script_pool script_pool;         /* script_pool.c */
 typedef struct script_template script_template; /* script_kernel.c */
 typedef struct script_partial script_partial;   /* script_builtin.c */
+typedef struct script_window script_window;     /* script_part.h */
+typedef struct script_indexer script_indexer;   /* script_factors.c */
 
 typedef enum script_value_kind {
     SCRIPT_VALUE_POISON, /* stands for something that was wrong and reported; silences what follows */
@@ -42,6 +44,9 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_EXPR,      /* flag: an index query, which a plain assignment binds as a let */
     SCRIPT_VALUE_TENSOR,    /* scalars too */
     SCRIPT_VALUE_REGION,
+    SCRIPT_VALUE_WINDOW,      /* a part of a tensor that starts at values of the kernel */
+    SCRIPT_VALUE_BOUNDS,      /* of one axis of a region: min, extent */
+    SCRIPT_VALUE_INDEXER,     /* tile(...) or chunk(...), before its [picks] */
     SCRIPT_VALUE_TYPE,        /* a value type: dtype constructor, pointer type */
     SCRIPT_VALUE_DTYPE,       /* what .dtype gives: compares equal to its name */
     SCRIPT_VALUE_TENSOR_TYPE, /* Tensor(...) / Buffer(...) */
@@ -207,6 +212,11 @@ struct script_value {
         const ir_expr *expr;
         ir_tensor *tensor;
         script_region *region;
+        script_window *window;
+        struct {
+            const ir_expr *min, *extent;
+        } bounds;
+        script_indexer *indexer;
         ir_type type; /* TYPE, DTYPE, LET_TYPE, SYMBOL */
         script_tensor_type *tensor_type;
         layout_axis axis;
@@ -276,4 +286,5 @@ script_value *script_dict_find(script_value dict, script_value key);
 /* Place of a key among every stride-th item, or SIZE_MAX. */
 size_t script_list_find(script_list *list, script_value key, size_t stride);
 void script_list_moved(script_list *list); /* after items changed their places */
+const char *script_window_title(const script_window *window); /* the tensor that the window is in */
 #endif

@@ -191,7 +191,7 @@ static bool product_of(const int64_t *shape, uint32_t rank, int64_t *product) {
 }
 
 /* One -1 stands for what the other extents leave. */
-static bool view_shape(script_evaluator *e, const script_call *call, ir_tensor *tensor,
+bool script_view_shape(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
                        ir_tensor_type *type) {
     script_value list = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
     int64_t shape[MAX_RANK], total, known = 1, extent, inferred = -1;
@@ -216,7 +216,7 @@ static bool view_shape(script_evaluator *e, const script_call *call, ir_tensor *
         if (!script_constant_shape(e, &tensor->type, shape) ||
             !product_of(shape, tensor->type.rank, &total) || known <= 0 || total % known != 0) {
             script_error(e, "T0213", call->span, "-1 has no whole extent here: '%s' is %s", tensor->name,
-                         script_value_name(e->arena, script_tensor(tensor)));
+                         script_value_name(e->arena, script_tensor((ir_tensor *)(uintptr_t)tensor)));
             return false;
         }
         copy.as.list->items.items[inferred] = script_int(total / known);
@@ -286,7 +286,7 @@ script_value script_word_tensor_view(script_evaluator *e, const script_call *cal
             return script_poison();
         return view_dtype(e, call, tensor, element);
     }
-    if (!view_shape(e, call, tensor, &type))
+    if (!script_view_shape(e, call, tensor, &type))
         return script_poison();
     base_span layout_span_place = script_argument_span(call, "layout");
     if (layout && !script_type_layout(e, *layout, &type, layout_span_place))
@@ -330,11 +330,11 @@ script_value script_word_tensor_local(script_evaluator *e, const script_call *ca
     return script_word_tensor_view(e, &view);
 }
 
-script_value script_word_tensor_permute(script_evaluator *e, const script_call *call) {
-    ir_tensor *tensor = call->receiver.as.tensor;
-    uint32_t rank = tensor->type.rank, order[MAX_RANK], seen = 0;
-    int64_t shape[MAX_RANK], axis;
-    layout_error error = {NULL};
+/* Axis numbers, each once: permute(1, 0) or permute((1, 0)). */
+bool script_read_order(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
+                       uint32_t *order) {
+    uint32_t rank = tensor->type.rank, seen = 0;
+    int64_t axis;
     const script_argument *dims = call->rest.items.items;
     size_t count = call->rest.items.count;
     script_value single = count == 1 ? dims[0].value : script_none();
@@ -343,22 +343,33 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
         count = single.as.list->items.count;
     if (count != rank) {
         script_error(e, "T0211", call->span, "permute of %zu axes; '%s' has %u", count, tensor->name, rank);
-        return script_poison();
+        return false;
     }
-    const ir_expr **permuted = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank);
     for (uint32_t i = 0; i < rank; i++) {
         script_value v = listed ? single.as.list->items.items[i] : dims[i].value;
         if (!script_constant_int(e, v, &axis, call->span, "an axis number"))
-            return script_poison();
+            return false;
         if (axis < 0 || axis >= rank || (seen & (1u << axis))) {
             script_error(e, "T0211", call->span, "permute takes every axis number from 0 to %u once",
                          rank - 1);
-            return script_poison();
+            return false;
         }
         seen |= 1u << axis;
         order[i] = (uint32_t)axis;
-        permuted[i] = tensor->type.shape[axis];
     }
+    return true;
+}
+
+script_value script_word_tensor_permute(script_evaluator *e, const script_call *call) {
+    ir_tensor *tensor = call->receiver.as.tensor;
+    uint32_t rank = tensor->type.rank, order[MAX_RANK];
+    int64_t shape[MAX_RANK];
+    layout_error error = {NULL};
+    if (!script_read_order(e, call, tensor, order))
+        return script_poison();
+    const ir_expr **permuted = BASE_NEW_ARRAY(e->arena, const ir_expr *, rank);
+    for (uint32_t i = 0; i < rank; i++)
+        permuted[i] = tensor->type.shape[order[i]];
     ir_tensor_type type = tensor->type;
     if (!type.layout && (type.strides || !script_constant_shape(e, &type, shape))) {
         const ir_expr *const *old = type.strides ? type.strides : script_dense_strides(e, &type);
@@ -418,6 +429,17 @@ script_value script_word_address_of(script_evaluator *e, const script_call *call
         for (uint32_t i = 0; i < load->count; i++)
             scalar[i] = load->args[i]->op == IR_RAMP ? load->args[i]->args[0] : load->args[i];
         return script_expr(ir_address(e->module, load->at.tensor, scalar, load->count));
+    }
+    if (v.kind == SCRIPT_VALUE_WINDOW) {
+        script_value index = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+        for (size_t i = 0; i < script_window_rank(v.as.window); i++)
+            script_list_add(e->arena, index, script_int(0));
+        script_value load = script_window_item(e, v.as.window, index, call->place[0], call->place[0]);
+        script_call first = *call;
+        first.value[0] = load;
+        return load.kind == SCRIPT_VALUE_EXPR && load.as.expr->op == IR_LOAD
+                   ? script_word_address_of(e, &first)
+                   : script_poison();
     }
     if (v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_REGION) {
         ir_tensor *tensor = v.kind == SCRIPT_VALUE_TENSOR ? v.as.tensor : v.as.region->tensor;

@@ -106,7 +106,7 @@ static void receivers(void **state) {
               "12:22 T0202 a value of type float32 has no attribute 'layout'",
               "13:5 T0227 'layout' of a tensor is read-only", "14:5 T0227 'sub' of a tensor is read-only",
               "15:5 T0227 attributes of the type", "16:11 T0202 has no attribute 'strides'",
-              "17:16 T0299 the attribute 'shape' of a region",
+              "17:16 T0202 a region has no attribute 'shape': it belongs to tensor variables",
               "18:17 T0202 the type float32 has no attribute 'dtype'");
 }
 
