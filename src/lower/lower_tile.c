@@ -231,7 +231,7 @@ static void report_refusals(lower_tile *op) {
             continue;
         const char *reason = c->scopes & (1u << op->scope) ? c->refuse(op) : scope_reason(op, c);
         if (reason)
-            base_help(diagnostics, d, "\"%s\": %s", c->name, reason);
+            base_note(diagnostics, d, BASE_NO_SPAN, "\"%s\": %s", c->name, reason);
     }
 }
 

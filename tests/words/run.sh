@@ -80,7 +80,7 @@ pair() { # file entry words...
     "$build/tool/differential" "$file" "$entry" "$work/n.ptx" $defines >"$work/log" 2>&1
     say $? "$entry$defines: nvcc's PTX gives the same"
 }
-for file in ${TIRC_WORDS:-tests/words/*.py}; do
+for file in ${TIRC_WORDS:-tests/words/*.py tests/tile/operations.py}; do
     while read -r entry words; do
         # shellcheck disable=SC2086
         pair "$file" "$entry" $words
