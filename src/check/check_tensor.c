@@ -22,6 +22,9 @@ static const struct {
     {VM_FIND_TENSOR_FACTORS, {"T0810", BASE_ERROR}},
     {VM_FIND_TENSOR_ZERO_MASK, {"T0811", BASE_ERROR}},
     {VM_FIND_TENSOR_TARGET, {"T0812", BASE_ERROR}},
+    {VM_FIND_TENSOR_LAYOUT, {"T0828", BASE_ERROR}},
+    {VM_FIND_TENSOR_LAYOUT_LOAD, {"T0829", BASE_WARNING}},
+    {VM_FIND_TENSOR_SWIZZLE, {"T0830", BASE_WARNING}},
 };
 
 const check_kind *check_kind_tensor(vm_finding_kind kind) {
@@ -46,6 +49,41 @@ static const char *operand_name(uint64_t operand) {
            : operand == 'S' ? "the scale factors"
            : operand == 'H' ? "the shift"
                             : "the copy";
+}
+
+/* A VM_TMEM_LAYOUT (vm_tmem.h), in the words of PTX: the datapath, its M, and N where it matters. */
+static void layout_words(uint64_t layout, base_builder *out) {
+    static const char *const shapes[] = {"nothing",         "M = 256 of a pair", "M = 128 of a pair",
+                                         "M = 128, sparse", "M = 128",           "M = 64 with .ws",
+                                         "M = 64",          "M = 32 with .ws"};
+    uint64_t letter = layout & 31;
+    base_builder_string(out, shapes[letter < sizeof shapes / sizeof *shapes ? letter : 0]);
+    if (letter == 2 || letter == 5 || letter == 7)
+        base_builder_format(out, ", N = %" PRIu64, (layout >> 8) * 8);
+    base_builder_string(out, layout >> 5 & 1 ? ", f16" : layout >> 6 & 1 ? ", s32" : ", f32");
+}
+
+static void swizzle_words(uint64_t layout, base_builder *out) {
+    static const char *const atoms[] = {"", " and atoms of 32 bytes", " and atoms of 32 bytes that flip 8",
+                                        " and atoms of 64 bytes"};
+    if ((layout & 255) == 16)
+        base_builder_string(out, "no swizzle");
+    else
+        base_builder_format(out, "a swizzle of %" PRIu64 " bytes%s", layout & 255, atoms[layout >> 8 & 3]);
+}
+
+static void load_words(const vm_finding *f, const char *text, base_builder *out, const char **help) {
+    base_builder_format(out, "column %" PRIu64 ", lane %" PRIu64 " holds a result of ", f->address & 0xffff,
+                        f->address >> 16);
+    layout_words(f->required, out);
+    if (!strcmp(text, "halves")) {
+        base_builder_string(out, "; .pack::16b takes the low halves of its cells");
+        *help = "only results of f16 stand in low halves: load f32 without .pack::16b";
+        return;
+    }
+    base_builder_string(out, ", and the other 16 of its 32 lanes one of ");
+    layout_words(f->size, out);
+    *help = "M = 64 uses 16 of each 32 lanes: load it with a .16x shape at lane 0 or 16";
 }
 
 bool check_words_tensor(const vm_finding *f, base_builder *out, const char **help) {
@@ -117,11 +155,11 @@ bool check_words_tensor(const vm_finding *f, base_builder *out, const char **hel
         return true;
     case VM_FIND_TENSOR_COLLECTOR:
         if (f->address == 0)
-            base_builder_string(out, "collector buffer a is used, and no instruction has filled it");
+            base_builder_string(out, "collector buffer a is used, and ");
         else
-            base_builder_format(out,
-                                "collector buffer b%" PRIu64 " is used, and no instruction has filled it",
-                                f->address - 1);
+            base_builder_format(out, "collector buffer b%" PRIu64 " is used, and ", f->address - 1);
+        base_builder_string(out,
+                            f->size ? "it was filled with another operand" : "no instruction has filled it");
         *help = "an earlier mma with ::fill (or ::use) must have kept the operand in the buffer";
         return true;
     case VM_FIND_TENSOR_FACTORS:
@@ -139,6 +177,33 @@ bool check_words_tensor(const vm_finding *f, base_builder *out, const char **hel
                             f->address);
         *help = "pass 0, or leave the operand out";
         return true;
+    case VM_FIND_TENSOR_LAYOUT:
+        base_builder_format(out, "%s at column %" PRIu64 ", lane %" PRIu64 " is a result of ",
+                            *text == 'D'   ? "the accumulator"
+                            : *text == 'A' ? "A"
+                                           : "a scale factor",
+                            f->address & 0xffff, f->address >> 16);
+        layout_words(f->required, out);
+        if (*text == 'D') {
+            base_builder_string(out, "; this product accumulates with ");
+            layout_words(f->size, out);
+            *help = "give both products the same shape and type, or start with enable-input-d false";
+        } else {
+            *help = *text == 'A'
+                        ? "load the result, convert it, and store it as A has it: packed, in K-major order"
+                        : "copy the factors there with tcgen05.cp";
+        }
+        return true;
+    case VM_FIND_TENSOR_LAYOUT_LOAD:
+        load_words(f, text, out, help);
+        return true;
+    case VM_FIND_TENSOR_SWIZZLE:
+        base_builder_format(out, "the tile at shared address 0x%" PRIx64 " was copied with ", f->address);
+        swizzle_words(f->size, out);
+        base_builder_string(out, "; its matrix descriptor says ");
+        swizzle_words(f->required, out);
+        *help = "tensor map and matrix descriptor take the same swizzle";
+        return true;
     case VM_FIND_TENSOR_TARGET:
         base_builder_format(
             out, "the commit's mask 0x%04" PRIx64 " names CTA %" PRIu64 " of a cluster of %" PRIu64,
@@ -151,7 +216,9 @@ bool check_words_tensor(const vm_finding *f, base_builder *out, const char **hel
 }
 
 const char *check_other_tensor(const vm_finding *f) {
-    return f->kind == VM_FIND_TENSOR_ORDER          ? "the other mma is here"
+    return f->kind == VM_FIND_TENSOR_LAYOUT || f->kind == VM_FIND_TENSOR_LAYOUT_LOAD ? "written here"
+           : f->kind == VM_FIND_TENSOR_SWIZZLE                                       ? "copied here"
+           : f->kind == VM_FIND_TENSOR_ORDER                                         ? "the other mma is here"
            : f->kind == VM_FIND_TENSOR_COMMIT_OTHER ? "the last of that work was issued here"
                                                     : NULL;
 }

@@ -203,9 +203,11 @@ typedef enum vm_status {
  * TILE: [address, address + size) of required shared bytes; LANE: address: the tensor-memory address, size:
  * 'D', 'A', 'S'cale factors or 'C'opy, required: the lane it may have; OVERLAP: size columns from address, D
  * at required; ORDER: size columns at address; LANES, COMMIT_LANES: address: the lanes, size how many;
- * COMMIT_OTHER: address: the warp; COLLECTOR: address: 0 a, 1 to 4 b0 to b3; FACTORS: size: the cell at
+ * COMMIT_OTHER: address: the warp; COLLECTOR: address: 0 a, 1 to 4 b0 to b3, size: 1: filled with another operand; FACTORS: size: the cell at
  * address, required: the first copy; ZERO_MASK: address: the mask; TARGET: address: the mask, size: the rank,
- * required: CTAs. */
+ * required: CTAs; LAYOUT, LAYOUT_LOAD: address: the cell, required: VM_TMEM_LAYOUT of its writer (vm_tmem.h), size: the
+ * wanted one, text: the operand, "D", "A" or "S", or of loads "rows" or "halves"; SWIZZLE: address: of the tile, size:
+ * vm_proxy_layout of the copy that wrote it, required: of the descriptor. */
 /* clang-format off */
 #define VM_TENSOR_FINDINGS(X) \
     X(INSTRUCTION, "tensor-instruction") \
@@ -220,6 +222,9 @@ typedef enum vm_status {
     X(COLLECTOR, "tensor-collector") \
     X(FACTORS, "tensor-factors") \
     X(ZERO_MASK, "tensor-zero-mask") \
+    X(LAYOUT, "tensor-layout") \
+    X(LAYOUT_LOAD, "tensor-layout-load") \
+    X(SWIZZLE, "tensor-swizzle") \
     X(TARGET, "tensor-target")
 /* clang-format on */
 typedef enum vm_finding_kind {

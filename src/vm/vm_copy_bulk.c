@@ -25,7 +25,7 @@ static void complete_bulk(vm_async *operation) {
             if (c->mask >> i % 16 & 1)
                 c->to[i] = c->from[i];
     if (c->target.cta != NULL)
-        vm_proxy_clean(c->target.cta, c->target.offset, c->size);
+        vm_proxy_clean(c->target.cta, c->target.offset, c->size, 0, 0);
     if (c->target.barrier_cta != NULL)
         vm_async_signal(operation, c->target.barrier_cta, c->target.barrier, 0, c->size);
 }

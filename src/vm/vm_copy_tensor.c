@@ -73,7 +73,9 @@ static void complete_tensor(vm_async *operation) {
     vm_tensor_request_walk(&c->request, load ? load_row : store_row, c);
     if (!load)
         return;
-    vm_proxy_clean(c->target.cta, c->target.offset, vm_tensor_request_extent(&c->request));
+    uint32_t span = vm_tensor_swizzle_span(c->map.swizzle);
+    vm_proxy_clean(c->target.cta, c->target.offset, vm_tensor_request_extent(&c->request),
+                   VM_PROXY_LAYOUT(span ? span : 16, span == 128 ? c->map.atom : 0), operation->pc);
     vm_async_signal(operation, c->target.barrier_cta, c->target.barrier, 0,
                     vm_tensor_request_bytes(&c->request));
 }

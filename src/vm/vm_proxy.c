@@ -8,14 +8,16 @@ void vm_proxy_start(vm_cta *cta) {
     if (!cta->run->program->proxies)
         return;
     uint32_t granules = (cta->shared_bytes + VM_PROXY_GRANULE - 1) / VM_PROXY_GRANULE;
-    uint32_t blocks = granules / VM_PROXY_BLOCK + 1;
-    size_t tags = sizeof(struct vm_proxy) + sizeof(uint32_t) * granules;
+    uint32_t blocks = granules / VM_PROXY_BLOCK + 1, lines = cta->shared_bytes / VM_PROXY_LINE + 1;
+    size_t tags = (sizeof(struct vm_proxy) + sizeof(uint32_t) * granules + 15) / 16 * 16;
+    size_t marks = tags + sizeof(struct vm_proxy_line) * lines;
     if (cta->proxy == NULL)
-        cta->proxy = base_arena_allocate(cta->arena, tags + blocks);
-    memset(cta->proxy, 0, tags + blocks);
+        cta->proxy = base_arena_allocate(cta->arena, marks + blocks);
+    memset(cta->proxy, 0, marks + blocks);
     cta->proxy->clock = 1;
     cta->proxy->granules = granules;
-    cta->proxy->marked = (uint8_t *)cta->proxy + tags;
+    cta->proxy->lines = (struct vm_proxy_line *)(void *)((uint8_t *)cta->proxy + tags);
+    cta->proxy->marked = (uint8_t *)cta->proxy + marks;
 }
 
 void vm_proxy_fence(vm_warp *warp) {
@@ -27,12 +29,14 @@ void vm_proxy_fence(vm_warp *warp) {
     proxy->fenced[warp->index] = proxy->clock;
 }
 
-void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes) {
+void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes, uint32_t layout, uint32_t pc) {
     struct vm_proxy *proxy = cta->proxy;
     if (proxy == NULL || bytes == 0)
         return;
     uint32_t first = offset / VM_PROXY_GRANULE, end = (offset + bytes - 1) / VM_PROXY_GRANULE + 1;
     end = end < proxy->granules ? end : proxy->granules;
+    for (uint32_t g = first; g < end; g = (g / 8 + 1) * 8)
+        proxy->lines[g / 8] = (struct vm_proxy_line){layout, pc};
     while (first < end) {
         uint32_t block = first / VM_PROXY_BLOCK, next = (block + 1) * VM_PROXY_BLOCK;
         uint32_t until = next < end ? next : end;
@@ -42,6 +46,29 @@ void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes) {
             proxy->marked[block] = false;
         first = until;
     }
+}
+
+uint32_t vm_proxy_layout(const vm_cta *cta, uint32_t offset, uint32_t *pc) {
+    const struct vm_proxy *proxy = cta->proxy;
+    uint32_t granule = offset / VM_PROXY_GRANULE;
+    if (proxy == NULL || granule >= proxy->granules || proxy->tags[granule] != 0)
+        return 0;
+    *pc = proxy->lines[offset / VM_PROXY_LINE].pc;
+    return proxy->lines[offset / VM_PROXY_LINE].layout;
+}
+
+void vm_proxy_tile(vm_warp *warp, uint32_t pc, unsigned lane, const vm_cta *cta, uint32_t offset,
+                   uint32_t layout) {
+    uint32_t copy = 0, written = vm_proxy_layout(cta, offset, &copy);
+    if (written == 0 || written == layout || written == VM_PROXY_LAYOUT(16, 0))
+        return; /* data that is swizzled in global memory comes without a swizzle */
+    vm_finding *finding = vm_finding_add(warp->cta, VM_FIND_TENSOR_SWIZZLE, pc, warp, lane);
+    if (finding == NULL)
+        return;
+    finding->address = offset;
+    finding->size = written;
+    finding->required = layout;
+    finding->other = vm_program_instruction_at(warp->cta->run->program, copy);
 }
 
 bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end) {

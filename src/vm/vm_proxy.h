@@ -9,11 +9,19 @@
 
 #define VM_PROXY_GRANULE 16u
 #define VM_PROXY_BLOCK   64u
+/* How a tensor copy laid out a tile: bytes of its swizzle (16: none), and what its atoms are. 0: not known.
+ */
+#define VM_PROXY_LAYOUT(bytes, atom) ((uint32_t)(bytes) | (uint32_t)(atom) << 8)
+#define VM_PROXY_LINE                128u
+struct vm_proxy_line {
+    uint32_t layout, pc; /* of the tensor copy that wrote the line last */
+};
 struct vm_proxy {
     uint32_t clock;            /* counts fences; starts at 1 */
     uint32_t fenced[VM_LANES]; /* per warp: clock of its last fence */
     uint32_t granules;
     uint8_t *marked; /* per VM_PROXY_BLOCK granules: some may have a tag */
+    struct vm_proxy_line *lines;
     uint32_t tags[]; /* clock << 5 | warp of the last ordinary write; 0: none since the async proxy wrote */
 };
 
@@ -36,7 +44,14 @@ static inline void vm_proxy_write_at(const vm_warp *warp, const uint8_t *host, u
     if (cta->proxy != NULL && host >= cta->shared && host < cta->shared + cta->shared_bytes)
         vm_proxy_write(warp, (uint32_t)(host - cta->shared), bytes);
 }
-void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes); /* the async proxy wrote */
+/* The async proxy wrote: a tensor copy at pc in this layout, or, with layout 0, something else. */
+void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes, uint32_t layout, uint32_t pc);
+/* The layout of the tensor copy that wrote the byte last, when nothing else has since; 0: not known. */
+uint32_t vm_proxy_layout(const vm_cta *cta, uint32_t offset, uint32_t *pc);
+/* A matrix unit reads a tile there in this layout: reports when a tensor copy wrote it with another swizzle.
+ */
+void vm_proxy_tile(vm_warp *warp, uint32_t pc, unsigned lane, const vm_cta *cta, uint32_t offset,
+                   uint32_t layout);
 /* An ordinary write since the async proxy's own somewhere in [begin, end). */
 bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end);
 /* The async proxy is about to read what the warp's instruction names: reports bytes without a fence. */

@@ -4,6 +4,7 @@
 #ifndef TIRC_VM_VM_TENSOR_H
 #define TIRC_VM_VM_TENSOR_H
 #include "vm/vm_async.h"
+#include "vm/vm_proxy.h"
 #include "vm/vm_tensor_operand.h"
 #include "vm/vm_tmem_machine.h"
 
@@ -73,7 +74,8 @@ typedef struct vm_tensor_cta {
     BASE_VECTOR(vm_tensor_accumulator *) accumulators;
     uint32_t uncommitted[VM_LANES]; /* per warp: lanes that have issued work since their last commit */
     uint32_t uncommitted_pc;
-    bool collector[5]; /* filled, and not given up */
+    bool collector[5];     /* filled, and not given up */
+    uint64_t collected[5]; /* descriptor or address of what fills it */
 } vm_tensor_cta;
 vm_tensor_cta *vm_tensor_cta_of(vm_cta *cta);
 
@@ -93,11 +95,21 @@ typedef struct vm_tensor_reader {
     unsigned lane;
 } vm_tensor_reader;
 bool vm_tensor_read(void *reader, uint32_t address);
+/* VM_PROXY_LAYOUT of a tile under a descriptor (atoms of 32 bytes are 1 in a tensor map, too). */
+static inline uint32_t vm_tensor_tile_layout(vm_tensor_swizzle swizzle) {
+    static const uint8_t bytes[] = {16, 32, 64, 128, 128};
+    return VM_PROXY_LAYOUT(bytes[swizzle], swizzle == VM_TENSOR_SWIZZLE_128B_32B ? 1 : 0);
+}
 /* The rows of an area of whole partitions will move: marks them. kind: VM_TMEM_SHIFT, or VM_TMEM_ASHIFT. */
 uint64_t vm_tensor_shift_begin(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area,
                                vm_tmem_kind kind);
 /* They move, unless the columns were given back meanwhile. */
 void vm_tensor_shift_rows(vm_cta *cta, const vm_tmem_area *area);
+/* Cells of the area that a matrix result was written to last, in a layout that `own` does not continue. what:
+ * 'D' (accumulated on; own: VM_TMEM_LAYOUT of this product), 'A' (own: the result that tf32 A can be, or 0)
+ * or 'S' (own: 0). */
+void vm_tensor_layout_check(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
+                            char what, uint16_t own);
 /* Executed by more than one lane: reported once. */
 void vm_tensor_single(vm_warp *warp, uint32_t pc, uint32_t mask, vm_finding_kind kind);
 #endif

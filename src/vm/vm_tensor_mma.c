@@ -130,6 +130,8 @@ static bool tile_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
     vm_tensor_reader reader = {warp, pc, lane};
     if (cta == warp->cta && vm_proxy_tagged(cta, begin, end))
         vm_tensor_visit(matrix, p->form.kind, type, mn_major, rows, p->in.k, vm_tensor_read, &reader);
+    if (cta->proxy != NULL)
+        vm_proxy_tile(warp, pc, lane, cta, matrix->start, vm_tensor_tile_layout(matrix->swizzle));
     return true;
 }
 
@@ -156,7 +158,9 @@ static bool unordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
 
 /* A source in tensor memory: A or scale factors. */
 static bool source_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
-                        const vm_tmem_area *d, uint64_t except, bool shifts, uint64_t *flight) {
+                        const vm_tmem_area *d, uint64_t except, const problem *p, bool is_a,
+                        uint64_t *flight) {
+    bool shifts = is_a && p->form.shifts_a;
     if (!vm_tmem_allowed(warp, pc, lane, cta, area, false))
         return false;
     if (vm_tmem_overlap(area, d)) {
@@ -166,6 +170,9 @@ static bool source_fits(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, 
     bool met = vm_tmem_conflict(warp, pc, lane, cta, area, VM_TMEM_STORE | (shifts ? VM_TMEM_LOAD : 0));
     if (!unordered(warp, pc, lane, cta, area, except, false) && !met) {
         vm_tmem_initialised(warp, pc, lane, cta, area, false);
+        vm_tensor_layout_check(warp, pc, lane, cta, area, is_a ? 'A' : 'S',
+                               is_a && p->in.a == NUM_DTYPE_TF32 ? VM_TMEM_LAYOUT(p->datapath, 0, 0, p->in.n)
+                                                                 : 0);
         vm_tmem_engine_ordered(warp, pc, lane, cta, area);
     }
     if (shifts) {
@@ -213,25 +220,32 @@ static void claim_d(vm_warp *warp, uint32_t pc, const issue *is, const problem *
     vm_cta *cta = is->ctas[c];
     unsigned lane = is->lane;
     bool half = p->in.d == NUM_DTYPE_F16, met;
+    uint16_t layout = VM_TMEM_LAYOUT(p->datapath, half, p->in.d == NUM_DTYPE_I32, p->in.n);
     met = vm_tmem_conflict(warp, pc, lane, cta, &area, VM_TMEM_LOAD | VM_TMEM_STORE);
     if (known)
         return;
     if (!unordered(warp, pc, lane, cta, &area, 0, true) && !met) {
-        if (is->enable)
+        if (is->enable) {
             vm_tmem_initialised(warp, pc, lane, cta, &area, half);
+            vm_tensor_layout_check(warp, pc, lane, cta, &area, 'D', layout);
+        }
         vm_tmem_engine_ordered(warp, pc, lane, cta, &area);
     }
-    vm_tmem_written(warp, pc, cta, &area, half, VM_TMEM_LAYOUT(p->datapath, half));
+    vm_tmem_written(warp, pc, cta, &area, half, layout);
     is->accumulator->flights[c] =
         vm_tmem_flight_begin(vm_tmem_of(cta), VM_TMEM_MMA, vm_tmem_agent(warp), pc, &area);
 }
 
-static void collect(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t imm) {
+static void collect(vm_warp *warp, uint32_t pc, const issue *is) {
     vm_tensor_cta *state = vm_tensor_cta_of(warp->cta);
-    unsigned buffer = VM_TENSOR_FIELD(imm, BUFFER) & 7, what = VM_TENSOR_FIELD(imm, COLLECTOR) & 3;
-    if ((what == VM_TENSOR_USE || what == VM_TENSOR_LASTUSE) && !state->collector[buffer])
-        vm_tensor_report(warp, VM_FIND_TENSOR_COLLECTOR, pc, lane, buffer, 0, 0);
+    unsigned buffer = VM_TENSOR_FIELD(is->imm, BUFFER) & 7, what = VM_TENSOR_FIELD(is->imm, COLLECTOR) & 3;
+    uint64_t operand = buffer == 0 ? is->a : is->b;
+    bool uses = what == VM_TENSOR_USE || what == VM_TENSOR_LASTUSE;
+    if (uses && (!state->collector[buffer] || state->collected[buffer] != operand))
+        vm_tensor_report(warp, VM_FIND_TENSOR_COLLECTOR, pc, is->lane, buffer, state->collector[buffer], 0);
     state->collector[buffer] = what == VM_TENSOR_FILL || what == VM_TENSOR_USE;
+    if (what == VM_TENSOR_FILL)
+        state->collected[buffer] = operand;
 }
 
 /* ---- completion ---- */
@@ -392,7 +406,7 @@ static void issue_lane(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
     vm_tmem_group(warp, pc, lane, imm & VM_TENSOR_PAIR ? 2 : 1);
     is.cta_count = vm_tensor_ctas(warp, pc, lane, imm & VM_TENSOR_PAIR, is.ctas);
     vm_tensor_issued(warp, pc, lane);
-    collect(warp, pc, lane, imm);
+    collect(warp, pc, &is);
     if (is.cta_count == 0 || !decode(warp, pc, lane, &is, &p))
         return;
     bool good = lanes_fit(warp, pc, lane, &is, &p), known = false;
@@ -416,13 +430,14 @@ static void issue_lane(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         vm_cta *cta = is.ctas[c];
         uint64_t own = is.accumulator->flights[c];
         if (p.form.a_in_tmem)
-            good = source_fits(warp, pc, lane, cta, &a, &d, own, p.form.shifts_a, &is.flights[3 * c]);
+            good = source_fits(warp, pc, lane, cta, &a, &d, own, &p, true, &is.flights[3 * c]);
         if (p.in.scale == NUM_DTYPE_NONE)
             continue;
         factors[0] = factor_area(is.factor_a, p.a_rows);
         factors[1] = factor_area(is.factor_b, factor_b_count(&p));
         for (unsigned k = 0; good && k < 2; k++)
-            good = source_fits(warp, pc, lane, cta, &factors[k], &d, own, false, &is.flights[3 * c + 1 + k]);
+            good =
+                source_fits(warp, pc, lane, cta, &factors[k], &d, own, &p, false, &is.flights[3 * c + 1 + k]);
     }
     if (!good) {
         for (unsigned i = 0; i < 6; i++)

@@ -198,6 +198,8 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         for (unsigned r = 0; c.ctas[i] == warp->cta && r < cp->rows; r++)
             for (unsigned chunk = 0; chunk < cp->chunks; chunk++)
                 vm_tensor_read(&reader, vm_tensor_matrix_address(&matrix, 8, false, r, 16 * chunk));
+        if (c.ctas[i]->proxy != NULL)
+            vm_proxy_tile(warp, pc, lane, c.ctas[i], matrix.start, vm_tensor_tile_layout(matrix.swizzle));
         /* of the copies only .4x256b follows a shift without a wait (9.7.16.6.2) */
         uint32_t kinds = VM_TMEM_LOAD | VM_TMEM_STORE | VM_TMEM_MMA |
                          (VM_TENSOR_CP_SHAPE(imm) == VM_TENSOR_CP_4X256B ? 0u : (uint32_t)VM_TMEM_SHIFT);

@@ -38,6 +38,7 @@ void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
     t->random = random;
     t->own_clock = t->last_write = t->next_flight = 0;
     memset(t->storers, 0, sizeof t->storers);
+    t->half_rows = false;
     t->flights.count = 0;
 }
 
@@ -177,6 +178,8 @@ static uint32_t halves_of(const vm_tmem_area *area) {
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
     writer.clock = ++*t->clock;
     t->last_write = writer.clock;
+    t->half_rows |=
+        VM_TMEM_LAYOUT_LETTER(writer.layout) == 'F' || VM_TMEM_LAYOUT_LETTER(writer.layout) == 'C';
     for (unsigned k = 0; k < 4; k++)
         if (area->lanes[k] != 0 && !(writer.agent & VM_TMEM_ENGINE))
             t->storers[k] |= 1u << writer.agent % 32;

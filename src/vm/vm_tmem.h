@@ -42,8 +42,14 @@ typedef struct vm_tmem_writer {
 } vm_tmem_writer;
 #define VM_TMEM_AGENT(rank, warp) ((uint16_t)((rank) << 8 | (warp)))
 #define VM_TMEM_ENGINE            0x80u /* written by mma, cp or shift: not by the warp itself */
-/* Datapath of a matrix result, 'A' to 'G' (0: other), and whether only the low halves of cells count. */
-#define VM_TMEM_LAYOUT(letter, half) ((uint16_t)((letter) | (half) << 8))
+/* Of a matrix result: its datapath, 'A' to 'G', whether only the low halves of cells count (f16), whether
+ * they are integers, and N, which says where the parts of B, E and G stand. */
+#define VM_TMEM_LAYOUT(letter, half, integer, n)                                                             \
+    ((uint16_t)(((letter)&31) | (half) << 5 | (integer) << 6 | (n) / 8 << 8))
+#define VM_TMEM_LAYOUT_LETTER(layout)  ((char)('@' + ((layout)&31)))
+#define VM_TMEM_LAYOUT_HALF(layout)    (((layout) >> 5 & 1) != 0)
+#define VM_TMEM_LAYOUT_INTEGER(layout) (((layout) >> 6 & 1) != 0)
+#define VM_TMEM_LAYOUT_N(layout)       ((unsigned)(layout) / 256 * 8)
 
 typedef enum vm_tmem_kind {
     VM_TMEM_LOAD = 1,                                   /* tcgen05.ld: reads */
@@ -83,6 +89,7 @@ typedef struct vm_tmem {
     uint64_t *clock; /* counts the writes; own_clock, or one that the SMs of a cluster share */
     uint64_t own_clock;
     uint64_t last_write; /* clock of the last write here */
+    bool half_rows;      /* some result used 16 of each 32 lanes (datapaths C and F) */
     uint32_t storers[4]; /* per 32 lanes: bit per warp that has ever stored there with tcgen05.st */
     base_arena *arena;
     BASE_VECTOR(vm_tmem_flight) flights;

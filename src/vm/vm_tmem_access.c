@@ -120,6 +120,8 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
         if (!vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
             if (!store)
                 vm_tmem_initialised(warp, pc, first, cta, &areas[k], form->pack);
+            if (!store && (form->pack || t->half_rows))
+                vm_tensor_layout_load(warp, pc, first, cta, &areas[k], form->pack);
             vm_tmem_ordered(warp, pc, first, cta, &areas[k]);
         }
         if (store)

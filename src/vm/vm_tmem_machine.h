@@ -138,6 +138,10 @@ void vm_tmem_engine_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *c
 void vm_tmem_written(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area, bool low_only,
                      uint16_t layout);
 
+/* vm_tensor_layout.c: a load of cells that hold a matrix result in a layout that it does not read as such. */
+void vm_tensor_layout_load(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
+                           bool pack);
+
 /* A finding about an access to taddr; NULL when it was merged. */
 vm_finding *vm_tmem_report(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, uint32_t taddr,
                            uint64_t size, uint64_t required, bool store);

@@ -185,6 +185,8 @@ static void use_descriptor(vm_async *o, uint64_t descriptor, bool major, unsigne
         end = o->cta->shared_bytes;
     if (begin < end)
         vm_proxy_read(o->warp, o->pc, 0, (uint32_t)begin, (uint32_t)(end - begin));
+    if (begin < end && o->cta->proxy != NULL)
+        vm_proxy_tile(o->warp, o->pc, 0, o->cta, m.start, VM_PROXY_LAYOUT(m.swizzle ? m.swizzle : 16, 0));
     if (begin < end)
         o->ranges[o->range_count++] = (vm_range){.space = VM_RANGE_SHARED, .begin = begin, .end = end};
 }

@@ -174,6 +174,7 @@ for schedule in early late 5; do
     broken_tma "no wait for empty stages" '/%done, \[%empty\]/d;/@!%done bra load_next/d' $schedule T0774
     broken_tma "no fence before the store" '/fence.proxy.async/d' $schedule T0792
     broken_tma "more bytes expected than come" 's/%full\], 32768/%full], 32784/' $schedule T0709
+    broken_tma "another swizzle in the descriptors" 's/0x4000404000010000/0x8000404000010000/' $schedule T0830
     broken_tma "no fence after the wait" '/^wait:/,/^store:/s/tcgen05.fence::after_thread_sync;//' $schedule T0761
 done
 if [ -n "$ptxas" ]; then

@@ -4,8 +4,14 @@
  * table of its lanes. */
 #include "unit/vm_tensor_kernel.h"
 
-#define MMA        "tcgen05.mma.cta_group::1.kind::f16 [%r22], %rd10, %rd11, %r20, %p5;"
-#define COMMIT     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];"
+#define MMA    "tcgen05.mma.cta_group::1.kind::f16 [%r22], %rd10, %rd11, %r20, %p5;"
+#define COMMIT "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r9];"
+#define WS     "tcgen05.mma.ws.cta_group::1.kind::f16 [%r22], %rd10, %rd11, %r20, %p5; "
+#define SETTLE                                                                                               \
+    "add.u32 %r41, %r5, 65528; mbarrier.init.shared.b64 [%r41], 1; "                                         \
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r41]; "                         \
+    "{ w: mbarrier.try_wait.parity.shared.b64 %p7, [%r41], 0; @!%p7 bra w; } "                               \
+    "tcgen05.fence::after_thread_sync; mbarrier.inval.shared.b64 [%r41]; "
 #define FIRST_WARP "setp.ge.u32 %p4, %r1, 32;"
 #define TMEM_MMA   "tcgen05.mma.cta_group::1.kind::f16 [%r22], [%r23], %rd11, %r20, %p5;"
 #define ASHIFT_MMA "tcgen05.mma.cta_group::1.kind::f16.ashift [%r22], [%r23], %rd11, %r20, %p5;"
@@ -111,6 +117,36 @@ static const fault faults[] = {
      "tensor-lane", VM_COMPLETE},
     {"tcgen05.cp.cta_group::1.128x128b [%r22], %rd10;", NULL, NULL, GOOD | UINT64_C(3) << 61, 0, 0, 0, 0, 0,
      0, "tensor-matrix", VM_COMPLETE},
+    /* results of another layout; SETTLE: all that was issued is complete */
+    {MMA SETTLE "mov.b32 %r20, 0x04100010; " MMA, NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "tensor-layout*",
+     VM_COMPLETE},
+    {MMA SETTLE "mov.b32 %r20, 0x08080010; " MMA, NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "", VM_COMPLETE},
+    {"mov.b32 %r20, 0x04100010; " MMA SETTLE "mov.b32 %r20, 0x08100010; " MMA, NULL, NULL, GOOD, GOOD, IDESC,
+     0, 0, 0, 0, "tensor-layout", VM_COMPLETE},
+    {"mov.b32 %r20, 0x04100010; " WS SETTLE "mov.b32 %r20, 0x04200010; " WS, NULL, NULL, GOOD, GOOD, IDESC, 0,
+     0, 0, 0, "tensor-layout", VM_COMPLETE},
+    {MMA SETTLE "mov.b32 %r20, 0x08100000; " MMA, NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0, "tensor-layout*",
+     VM_COMPLETE},
+    {MMA SETTLE "tcgen05.mma.cta_group::1.kind::f16 [%r23], [%r22], %rd11, %r20, %p5;", NULL, NULL, GOOD,
+     GOOD, IDESC, 0, 128, 0, 0, "tensor-layout", VM_COMPLETE},
+    {MMA SETTLE "mov.b32 %r20, 0x08100910; tcgen05.mma.cta_group::1.kind::tf32 [%r23], [%r22], %rd11, %r20, "
+                "%p5;",
+     NULL, NULL, GOOD, GOOD, IDESC, 0, 128, 0, 0, "", VM_COMPLETE},
+    {MMA SETTLE "mov.b32 %r20, 0x08900000; tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X "
+                "[%r23], %rd10, "
+                "%rd11, %r20, [%r24], [%r25], %p5;",
+     NULL, NULL, GOOD, GOOD, IDESC, 0, 128, 8, 256, "tensor-layout*", VM_COMPLETE},
+    /* rows of M = 64 beside what M = 128 left, as the dump loads them; low halves of f32 */
+    {MMA SETTLE "mov.b32 %r20, 0x04100010; setp.ne.u32 %p5, %r1, %r1; " MMA, NULL, NULL, GOOD, GOOD, IDESC, 0,
+     0, 0, 0, "tensor-layout-load", VM_COMPLETE},
+    {"setp.ne.u32 %p7, %r1, 0; @%p7 bra NEXT; " MMA SETTLE
+     "NEXT: bar.warp.sync -1; tcgen05.fence::after_thread_sync; "
+     "tcgen05.ld.sync.aligned.32x32b.x1.pack::16b.b32 {%r42}, [%r22]; tcgen05.wait::ld.sync.aligned; ",
+     "setp.ne.u32 %p7, %r1, 0; @%p7 bra ISSUED; " COMMIT, FIRST_WARP, GOOD, GOOD, IDESC, 0, 0, 0, 0,
+     "tensor-layout-load", VM_COMPLETE},
+    {"tcgen05.mma.cta_group::1.kind::f16.collector::a::fill [%r22], %rd10, %rd11, %r20, %p5;"
+     "tcgen05.mma.cta_group::1.kind::f16.collector::a::lastuse [%r22], %rd11, %rd11, %r20, %p5;",
+     NULL, NULL, GOOD, GOOD + 1024, IDESC, 0, 0, 0, 0, "tensor-collector", VM_COMPLETE},
     /* D is written by another operation while the product is on its way */
     {MMA " tcgen05.cp.cta_group::1.128x128b [%r22], %rd11;", NULL, NULL, GOOD, GOOD, IDESC, 0, 0, 0, 0,
      "tmem-in-flight", VM_COMPLETE},
