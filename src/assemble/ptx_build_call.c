@@ -388,6 +388,8 @@ const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used)
     case IR_TRAP_UNLESS:
         trap_unless(b, e);
         break;
+    case IR_PTX:
+        return ptx_build_pattern(b, e);
     case IR_SOURCE_CALL:
         ptx_build_error(
             b, "T0658",

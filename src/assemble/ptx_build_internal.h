@@ -200,6 +200,10 @@ const ptx_origin *ptx_build_origin(ptx_builder *b, const ir_expr *origin, const 
 /* ---- ptx_build_call.c ---- */
 const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used);
 
+/* ---- ptx_build_pattern.c ---- */
+const ptx_operand *ptx_build_pattern(ptx_builder *b, const ir_expr *e); /* one operand per result */
+ptx_operand ptx_build_shared_address(ptx_builder *b, const ir_expr *pointer);
+
 /* ---- ptx_build_tidy.c ---- */
 /* Drops instructions whose results nobody reads and branches to the next instruction. */
 void ptx_build_tidy(ptx_builder *b);

@@ -11,7 +11,12 @@ typedef struct tidy {
     bool *gone;      /* per instruction */
 } tidy;
 
-/* Instructions that only compute their first operand. Loads count: ours are never volatile. */
+/* Loads that the script wrote as such may wait for another thread. */
+static bool is_strong(const ptx_instruction *i) {
+    return ptx_has(i, PTX_MOD_VOLATILE) || ptx_has(i, PTX_MOD_RELAXED) || ptx_has(i, PTX_MOD_ACQUIRE);
+}
+
+/* Instructions that only compute their first operand. Loads count where they only read. */
 static bool only_computes(const ptx_instruction *i) {
     switch (i->op) {
     case PTX_OP_ADD:
@@ -40,7 +45,6 @@ static bool only_computes(const ptx_instruction *i) {
     case PTX_OP_MOV:
     case PTX_OP_CVT:
     case PTX_OP_CVTA:
-    case PTX_OP_LD:
     case PTX_OP_SQRT:
     case PTX_OP_RSQRT:
     case PTX_OP_RCP:
@@ -48,6 +52,8 @@ static bool only_computes(const ptx_instruction *i) {
     case PTX_OP_LG2:
     case PTX_OP_COPYSIGN:
         return i->guard == NULL;
+    case PTX_OP_LD:
+        return i->guard == NULL && !is_strong(i);
     default:
         return false;
     }

@@ -396,6 +396,11 @@ static const ptx_operand *compute(ptx_builder *b, const ir_expr *e, const ptx_op
         return keep(b,
                     ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MOV, PTX_MODS(PTX_MOD_U64), PTX_ARGS(clock)));
     }
+    case IR_PTX:
+        b->want = want;
+        return ptx_build_pattern(b, e);
+    case IR_SHARED_ADDRESS:
+        return keep(b, ptx_build_shared_address(b, e->args[0]));
     case IR_ADD:
     case IR_SUB: {
         const ptx_operand *fused = contracted(b, e, want);

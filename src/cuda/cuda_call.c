@@ -214,6 +214,8 @@ bool cuda_call(cuda_writer *w, const ir_expr *e) {
     default:
         break;
     }
+    if (cuda_ptx(w, e))
+        return true;
     if (!atomic_name(e->op))
         return false;
     atomic(w, e);

@@ -32,6 +32,11 @@ typedef struct cuda_vector_type {
     const char *name;
 } cuda_vector_type;
 
+/* A function around one PTX instruction (cuda_ptx.c). */
+typedef struct cuda_instruction {
+    const char *key, *stem, *name, *text;
+} cuda_instruction;
+
 typedef struct cuda_writer {
     base_arena *arena;
     base_diagnostics *diagnostics;
@@ -45,6 +50,7 @@ typedef struct cuda_writer {
     unsigned includes; /* cuda_include bits */
     uint64_t helpers;  /* cuda_helper bits */
     BASE_VECTOR(cuda_vector_type) vectors;
+    BASE_VECTOR(cuda_instruction) instructions;
     cuda_scope *scope;
     base_map *names;   /* ir_var or ir_tensor -> its C name */
     base_map *externs; /* names of dynamic arenas of the unit -> element type text */
@@ -86,6 +92,8 @@ void cuda_cast(cuda_writer *w, const ir_expr *e);
 bool cuda_float_operation(cuda_writer *w, const ir_expr *e, bool nested);
 /* Synchronisation, collectives, atomics, output; false when op is not one. */
 bool cuda_call(cuda_writer *w, const ir_expr *e);
+/* PTX instructions and addresses in shared memory; false when op is neither. */
+bool cuda_ptx(cuda_writer *w, const ir_expr *e);
 /* name(a, b, ...) */
 void cuda_apply(cuda_writer *w, const char *name, const ir_expr *const *args, uint32_t count);
 

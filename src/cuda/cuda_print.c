@@ -141,6 +141,8 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
             base_builder_format(out, "%s\n", helper_rows[h].text);
+    for (size_t i = 0; i < w.instructions.count; i++)
+        base_builder_format(out, "%s\n", w.instructions.items[i].text);
     for (size_t i = 0; i < sources.calls.count; i++)
         write_source(sources.calls.items[i]->args[1]->at.string, out);
     base_builder_add(out, kernels.data ? kernels.data : "", kernels.size);

@@ -14,6 +14,7 @@
 #include "base/diagnostic.h"
 #include "layout/layout.h"
 #include "num/dtype.h"
+#include "ptx/ptx.h"
 
 typedef enum ir_scope {
     IR_SCOPE_GLOBAL,
@@ -37,6 +38,8 @@ bool ir_type_is_integer(ir_type type); /* PRIM of integer dtype, any lanes */
 bool ir_type_is_float(ir_type type);
 bool ir_type_is_bool(ir_type type);
 ir_type ir_type_scalar(ir_type type); /* lanes 1 */
+/* The register type that a scalar or pointer has as an operand of IR_PTX; NONE: it cannot be one. */
+ptx_type ir_ptx_type(ir_type type);
 /* "int32", "float32x4", "handle", "float32*global" */
 void ir_type_print(ir_type type, base_builder *out);
 

@@ -76,11 +76,11 @@ static bool infer_attribute(ir_op op, const ir_expr *const *args, uint32_t count
     }
 }
 
-/* The type that source_call says in words: "float32", "void". */
-static bool infer_source_call(const ir_expr *const *args, uint32_t count, ir_type *type) {
-    if (count < 3 || args[2]->op != IR_STRING)
+/* The type that source_call and ptx say in words: "float32", "void". */
+static bool infer_from_words(const ir_expr *const *args, uint32_t count, uint32_t at, ir_type *type) {
+    if (count <= at || args[at]->op != IR_STRING)
         return false;
-    const char *word = args[2]->at.string;
+    const char *word = args[at]->at.string;
     *type = (ir_type){.kind = IR_TYPE_VOID, .lanes = 1};
     return strcmp(word, "void") == 0 || ir_prim_find(word, strlen(word), type);
 }
@@ -90,9 +90,12 @@ bool ir_infer(ir_op op, const ir_expr *const *args, uint32_t count, ir_attribute
         return true;
     if (count == 0)
         return false;
-    if (op == IR_SOURCE_CALL)
-        return infer_source_call(args, count, type);
+    if (op == IR_SOURCE_CALL || op == IR_PTX)
+        return infer_from_words(args, count, op == IR_PTX ? 1 : 2, type);
     switch (op) {
+    case IR_SHARED_ADDRESS:
+        *type = ir_type_prim(NUM_DTYPE_U32, 1);
+        return true;
     case IR_EQ:
     case IR_NE:
     case IR_LT:

@@ -2,6 +2,7 @@
  * One operation over its arguments: are the types allowed, is the result's type right, does what it names
  * exist. Knows nothing of statements and scopes. */
 #include "ir/ir_verify.h"
+#include "ptx/ptx_pattern.h"
 
 /* ---- kinds of types ---- */
 
@@ -283,6 +284,81 @@ static void check_source_call(ir_verifier *v, const ir_expr *e) {
     need(v, e, good, "a name, a source text and the name of a type first");
 }
 
+/* Unsigned integers are untyped bits: they carry packed halves and small floats too. */
+static ptx_type ptx_type_of(ir_type type) {
+    if (type.kind == IR_TYPE_POINTER)
+        return PTX_TYPE_U64;
+    switch ((num_dtype)type.dtype) {
+    case NUM_DTYPE_BOOL:
+        return PTX_TYPE_PRED;
+    case NUM_DTYPE_I8:
+    case NUM_DTYPE_U8:
+        return PTX_TYPE_B32; /* extended, as ld.u8 and cvt have it */
+    case NUM_DTYPE_I16:
+        return PTX_TYPE_S16;
+    case NUM_DTYPE_U16:
+        return PTX_TYPE_B16;
+    case NUM_DTYPE_I32:
+        return PTX_TYPE_S32;
+    case NUM_DTYPE_U32:
+        return PTX_TYPE_B32;
+    case NUM_DTYPE_I64:
+        return PTX_TYPE_S64;
+    case NUM_DTYPE_U64:
+        return PTX_TYPE_B64;
+    case NUM_DTYPE_F16:
+        return PTX_TYPE_F16;
+    case NUM_DTYPE_BF16:
+        return PTX_TYPE_BF16;
+    case NUM_DTYPE_F32:
+    case NUM_DTYPE_TF32:
+        return PTX_TYPE_F32;
+    case NUM_DTYPE_F64:
+        return PTX_TYPE_F64;
+    default:
+        return PTX_TYPE_NONE;
+    }
+}
+
+ptx_type ir_ptx_type(ir_type type) {
+    return ptx_type_of(type);
+}
+
+/* Results of ptx have one type; a predicate among other results comes as a word of theirs. */
+static void check_ptx(ir_verifier *v, const ir_expr *e) {
+    base_builder why, accepted;
+    ptx_pattern pattern;
+    base_builder_start(&why, v->arena);
+    base_builder_start(&accepted, v->arena);
+    if (e->count < 2 || e->args[0]->op != IR_STRING || e->args[1]->op != IR_STRING) {
+        wrong_arguments(v, e, "a pattern and the name of a type first");
+        return;
+    }
+    uint32_t lanes = e->type.kind == IR_TYPE_VOID ? 0 : e->type.lanes, count = e->count - 2;
+    bool good = ptx_pattern_parse(v->arena, e->args[0]->at.string, &pattern, &why);
+    if (good && (pattern.results != lanes || pattern.arguments != count)) {
+        base_builder_format(&why, "the pattern has %u results and %u arguments, the operation %u and %u",
+                            pattern.results, pattern.arguments, lanes, count);
+        good = false;
+    }
+    ptx_type *types = BASE_NEW_ARRAY(v->arena, ptx_type, lanes + count + 1);
+    for (uint32_t i = 0; good && i < lanes; i++)
+        types[i] = ptx_type_of(e->type);
+    for (uint32_t i = 0; good && i < count; i++) {
+        const ir_expr *a = e->args[i + 2];
+        types[lanes + i] = ptx_type_of(a->type);
+        good = types[lanes + i] != PTX_TYPE_NONE && (a->type.kind == IR_TYPE_POINTER || a->type.lanes == 1);
+        if (!good)
+            base_builder_format(&why, "argument %u is %s", i, ir_verifier_type(v, a->type));
+    }
+    if (good)
+        ptx_pattern_predicates(&pattern, types);
+    if (!good || !ptx_pattern_check(v->arena, &pattern, types, types + lanes, &why, &accepted))
+        ir_verifier_report(v, "T0518",
+                           accepted.size ? base_arena_format(v->arena, "accepted: %s", accepted.data) : NULL,
+                           "`%s`: %s", e->args[0]->at.string, why.size ? why.data : "no PTX instruction");
+}
+
 static void check_condition_op(ir_verifier *v, const ir_expr *e) {
     ir_type condition = e->args[0]->type, value = e->args[1]->type;
     need(v, e,
@@ -359,6 +435,10 @@ static void check_arguments(ir_verifier *v, const ir_expr *e) {
         check_source_call(v, e);
     else if (e->op == IR_TILE)
         check_tile(v, e);
+    else if (e->op == IR_PTX)
+        check_ptx(v, e);
+    else if (e->op == IR_SHARED_ADDRESS)
+        need(v, e, e->args[0]->type.kind == IR_TYPE_POINTER, "a pointer");
     else if (e->count)
         check_collective(v, e);
 }
@@ -379,8 +459,8 @@ void ir_verify_operation(ir_verifier *v, const ir_expr *e) {
         return;
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        bool text =
-            e->op == IR_PRINTF || e->op == IR_TILE || (e->op == IR_TRAP_UNLESS && i > 0) || (e->op == IR_SOURCE_CALL && i < 3);
+        bool text = e->op == IR_PRINTF || e->op == IR_TILE || (e->op == IR_TRAP_UNLESS && i > 0) ||
+                    (e->op == IR_SOURCE_CALL && i < 3) || (e->op == IR_PTX && i < 2);
         if (e->args[i]->type.kind == IR_TYPE_VOID || (e->args[i]->type.kind == IR_TYPE_STRING && !text)) {
             ir_verifier_report(v, "T0339", NULL, "`%s` is no value for `%s`",
                                ir_verifier_shown(v, e->args[i]), info->name);

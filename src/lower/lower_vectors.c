@@ -157,6 +157,14 @@ static const ir_expr *bind_load(state *st, const ir_expr *load) {
     return use;
 }
 
+/* The results of a PTX instruction come together: it is executed once, whatever reads them. */
+static const ir_expr *several_results(state *st, const ir_expr *e) {
+    const ir_expr **args = BASE_NEW_ARRAY(st->context->arena, const ir_expr *, e->count);
+    for (uint32_t k = 0; k < e->count; k++)
+        args[k] = scalar(st, e->args[k]);
+    return ir_rebuild(st->module, e, args);
+}
+
 static const ir_expr *load_lane(state *st, const ir_expr *e, unsigned i) {
     const ir_tensor *tensor = e->at.tensor;
     unsigned element = tensor->type.lanes > 1 ? tensor->type.lanes : 1;
@@ -194,6 +202,8 @@ static const ir_expr *lane(state *st, const ir_expr *e, unsigned i) {
     if (lanes_of(e) == 1)
         return scalar(st, e);
     switch (e->op) {
+    case IR_PTX:
+        return ir_lane(module, bind_load(st, several_results(st, e)), i);
     case IR_RAMP: {
         const ir_expr *stride = scalar(st, e->args[1]);
         const ir_expr *number = ir_int(module, (num_dtype)stride->type.dtype, i);
@@ -236,6 +246,8 @@ static const ir_expr *make_vector(state *st, const ir_expr *const *lanes, unsign
 static const ir_expr *vector(state *st, const ir_expr *e) {
     if (e->op == IR_VAR || e->op == IR_REGISTER)
         return e;
+    if (e->op == IR_PTX)
+        return several_results(st, e);
     if (e->op == IR_REINTERPRET && lanes_of(e->args[0]) != lanes_of(e)) {
         const ir_expr *arg = lanes_of(e->args[0]) > 1 ? vector(st, e->args[0]) : scalar(st, e->args[0]);
         if (arg->op == IR_LOAD && lanes_of(arg) > 1)

@@ -65,6 +65,7 @@ typedef enum ptx_space {
  * PTX_MOD_X4 ... Types are modifiers too: PTX_MOD_F32. */
 #include "ptx/ptx_enums.h"
 const char *ptx_op_name(ptx_op op);                /* "add", "tcgen05.ld", "cp.async.bulk.tensor" */
+bool ptx_op_is_memory(ptx_op op);                  /* touches memory, by the table */
 const char *ptx_mod_name(ptx_mod mod);             /* "rn", "shared::cta", no leading dot */
 const char *ptx_special_name(ptx_special special); /* "tid.x", no leading '%' */
 unsigned ptx_special_bits(ptx_special special);    /* 1 for a predicate, 32 or 64 */

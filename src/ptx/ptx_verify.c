@@ -18,6 +18,7 @@ typedef struct verifier {
     unsigned sm;
     char suffix; /* of the target: 0, 'a', 'f' */
     unsigned version;
+    bool any_target;            /* form and operands only */
     bool destination, in_group; /* the operand being checked is written; is part of a pair or vector */
     char why[200];              /* why the last operand rule did not hold */
 } verifier;
@@ -476,19 +477,23 @@ static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached)
 
 /* ---- instructions ---- */
 
-static void accepted_forms(verifier *v, base_diagnostic *diagnostic, bool with_modifiers_only) {
+static void list_forms(verifier *v, bool with_modifiers_only, base_builder *out) {
     const ptx_instruction *instruction = v->instruction;
     unsigned count = 0;
     const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count);
-    base_builder text;
-    base_builder_start(&text, v->arena);
     for (unsigned i = 0; i < count; i++) {
         if (with_modifiers_only && !ptx_form_takes_modifiers(&forms[i], instruction)) {
             continue;
         }
-        base_builder_string(&text, text.size ? "; " : "");
-        ptx_form_print(instruction->op, &forms[i], &text);
+        base_builder_string(out, out->size ? "; " : "");
+        ptx_form_print(instruction->op, &forms[i], out);
     }
+}
+
+static void accepted_forms(verifier *v, base_diagnostic *diagnostic, bool with_modifiers_only) {
+    base_builder text;
+    base_builder_start(&text, v->arena);
+    list_forms(v, with_modifiers_only, &text);
     base_help(v->diagnostics, diagnostic, "accepted: %s", text.data);
 }
 
@@ -562,6 +567,9 @@ static void report_operands(verifier *v, unsigned reached) {
 }
 
 static bool target_has(const verifier *v, const ptx_form *form) {
+    if (v->any_target) {
+        return form->target != 'o';
+    }
     switch (form->target) {
     case 'x':
         return v->sm == form->sm && v->suffix == 'a';
@@ -683,36 +691,50 @@ static void check_origin(verifier *v) {
     }
 }
 
-static void check_instruction(verifier *v, bool ours) {
-    const ptx_instruction *instruction = v->instruction;
-    unsigned count = 0, reached = 0, furthest = 0;
-    const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count), *fits = NULL;
-    bool modifiers_fit = false;
+/* The form that takes the instruction; NULL: why not is in v->why, *furthest is the operand that failed
+ * (UINT32_MAX: their number), *modifiers_fit whether any form takes the modifiers. */
+static const ptx_form *find_form(verifier *v, const ptx_form *forms, unsigned count, unsigned *furthest,
+                                 bool *modifiers_fit) {
+    unsigned reached = 0;
+    const ptx_form *fits = NULL;
     char why[sizeof(v->why)] = "";
-    if (instruction->guard != NULL && instruction->guard->type != PTX_TYPE_PRED) {
-        base_report(v->diagnostics, BASE_ERROR, "T0602", instruction->span,
-                    "the guard '%s' is .%s, not a predicate", instruction->guard->name,
-                    ptx_type_name(instruction->guard->type));
-    }
+    *furthest = 0;
+    *modifiers_fit = false;
     for (unsigned i = 0; i < count && (fits == NULL || !target_has(v, fits)); i++) {
-        if (!ptx_form_takes_modifiers(&forms[i], instruction)) {
+        if (!ptx_form_takes_modifiers(&forms[i], v->instruction)) {
             continue;
         }
         v->why[0] = '\0';
         if (check_operands(v, &forms[i], &reached)) {
             fits = &forms[i];
-        } else if (!modifiers_fit || (reached != UINT32_MAX && reached >= furthest)) {
-            furthest = reached;
+        } else if (!*modifiers_fit || (reached != UINT32_MAX && reached >= *furthest)) {
+            *furthest = reached;
             memcpy(why, v->why, sizeof(why));
         }
-        modifiers_fit = true;
+        *modifiers_fit = true;
     }
+    if (fits == NULL) {
+        memcpy(v->why, why, sizeof(why));
+    }
+    return fits;
+}
+
+static void check_instruction(verifier *v, bool ours) {
+    const ptx_instruction *instruction = v->instruction;
+    unsigned count = 0, furthest = 0;
+    const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count);
+    bool modifiers_fit = false;
+    if (instruction->guard != NULL && instruction->guard->type != PTX_TYPE_PRED) {
+        base_report(v->diagnostics, BASE_ERROR, "T0602", instruction->span,
+                    "the guard '%s' is .%s, not a predicate", instruction->guard->name,
+                    ptx_type_name(instruction->guard->type));
+    }
+    const ptx_form *fits = find_form(v, forms, count, &furthest, &modifiers_fit);
     if (!modifiers_fit) {
         report_modifiers(v, forms, count);
         return;
     }
     if (fits == NULL) {
-        memcpy(v->why, why, sizeof(why));
         report_operands(v, furthest);
         return;
     }
@@ -784,6 +806,37 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     }
     base_arena_destroy(arena);
     return base_diagnostics_errors(module->diagnostics) == before;
+}
+
+bool ptx_verify_instruction(base_arena *arena, const ptx_instruction *instruction, base_builder *why,
+                            base_builder *accepted) {
+    verifier v = {.arena = arena, .instruction = instruction, .any_target = true};
+    unsigned count = 0, furthest = 0;
+    bool modifiers_fit = false;
+    v.table = ptx_table_create(arena);
+    const ptx_form *forms = ptx_table_forms(v.table, instruction->op, &count);
+    const ptx_form *fits = find_form(&v, forms, count, &furthest, &modifiers_fit);
+    if (fits != NULL && target_has(&v, fits)) {
+        return true;
+    }
+    if (fits != NULL) {
+        base_builder_string(why, "without .sync it is gone since sm_70");
+    } else if (!modifiers_fit) {
+        const char *stray = stray_modifier(&v, forms, count);
+        if (stray != NULL) {
+            base_builder_format(why, "`.%s` is not a modifier of this form of %s", stray,
+                                ptx_op_name(instruction->op));
+        } else {
+            base_builder_format(why, "these modifiers and types do not make a form of %s",
+                                ptx_op_name(instruction->op));
+        }
+    } else if (furthest < instruction->operand_count) {
+        base_builder_format(why, "operand %u %s", furthest + 1, v.why[0] ? v.why : "does not fit");
+    } else {
+        base_builder_string(why, v.why[0] ? v.why : "has operands that do not fit");
+    }
+    list_forms(&v, modifiers_fit, accepted);
+    return false;
 }
 
 /* ---- lowest version ---- */

@@ -15,7 +15,13 @@ ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span spa
 /* Elements of a tensor that is spread over threads are reached through a view of this thread's slots only. */
 static bool is_addressable(script_evaluator *e, const ir_tensor *tensor, base_span span) {
     if (tensor->type.scope == IR_SCOPE_TMEM) {
-        script_not_supported(e, span, "access to tensor memory");
+        base_diagnostic *d = script_error(
+            e, "T0524", span, "'%s' is tensor memory, which no load or store reaches", tensor->name);
+        base_help(e->diagnostics, d,
+                  "read it with tcgen05.ld, write it with tcgen05.st, tcgen05.mma or tcgen05.cp; an element "
+                  "names an "
+                  "address there: %s.ptr_to([i, j])",
+                  tensor->name);
         return false;
     }
     if (!tensor->type.layout || !layout_has_thread_axis(tensor->type.layout))

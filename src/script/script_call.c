@@ -336,6 +336,8 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
         return script_poison();
     case SCRIPT_VALUE_TYPE:
         return call_type(e, callee, arguments, span);
+    case SCRIPT_VALUE_PTX:
+        return script_ptx_call(e, callee, arguments, node, span, name_span);
     case SCRIPT_VALUE_FOREIGN:
     case SCRIPT_VALUE_MODULE:
         return script_foreign_used(e, callee, name_span);

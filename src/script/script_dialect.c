@@ -62,6 +62,8 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
     int size = snprintf(path, sizeof(path), prefix[0] ? "%s.%s" : "%s%s", prefix, name);
     if (size < 0 || (size_t)size >= sizeof(path))
         return script_poison();
+    if (!prefix[0] && strcmp(name, "ptx") == 0)
+        return script_ptx_root(e);
     const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_find(path);
     script_value tile;
     if (word)

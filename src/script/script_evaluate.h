@@ -289,6 +289,29 @@ uint32_t script_window_rank(const script_window *window);
 /* The [picks] behind A.tile(...) and A.chunk(...). */
 script_value script_indexer_item(script_evaluator *e, script_value indexer, script_value picks, base_span span);
 
+/* ---- PTX instructions (script_ptx.c) ---- */
+script_value script_ptx_root(script_evaluator *e);
+script_value script_ptx_attribute(script_evaluator *e, script_value object, const char *name);
+script_value script_ptx_item(script_evaluator *e, script_value object, script_value index, base_span span);
+script_value script_ptx_call(script_evaluator *e, script_value callee, script_arguments *arguments,
+                             const script_node *node, base_span span, base_span name_span);
+/* One instruction by its full name; keywords pred= and preserve_dst=. NONE: it was emitted. */
+script_value script_ptx_instruction(script_evaluator *e, const char *text, const script_arguments *arguments,
+                                    base_span span, base_span name_span);
+/* Whether the call is meant for the older function "ptx.NAME" and not for an instruction of that name. */
+bool script_ptx_is_function_style(script_evaluator *e, const script_dialect_word *word,
+                                  const script_arguments *arguments);
+
+/* ---- tensor memory (script_tmem.c) ---- */
+/* Address in tensor memory, uint32, of an element or (indices NULL) of the first; NULL: reported. */
+const ir_expr *script_tmem_address(script_evaluator *e, const ir_tensor *tensor, const ir_expr *const *indices,
+                                   base_span span);
+/* A tensor over an address, which is taken here. */
+script_value script_tmem_declare(script_evaluator *e, script_tensor_type *type, script_value address, base_span span,
+                                 base_span address_span);
+/* The same of a pointer that address_of or ptr_to made. */
+const ir_expr *script_tmem_pointer_address(script_evaluator *e, const ir_expr *pointer, base_span span);
+
 /* ---- pools (script_pool.c) ---- */
 void script_name_pool(script_evaluator *e, script_value v, const char *name, base_span span);
 void script_pool_finish(script_evaluator *e); /* at the end of a kernel: it has to be committed */
@@ -300,6 +323,9 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
                                 base_span span);
 script_value script_layout_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
                                     base_span span, bool *handled);
+/* Position of a coordinate of IR values: a dict from axis name to value. POISON: reported. */
+script_value script_layout_position(script_evaluator *e, const layout_tile *layout, const ir_expr **coordinate,
+                                    uint32_t rank, const int64_t *shape, base_span span);
 /* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
 bool script_layout_axis(script_evaluator *e, script_value v, layout_axis *axis, base_span span);

@@ -466,6 +466,8 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
             return script_unknown_word(e, object.as.string.text, name, span);
         return v.kind == SCRIPT_VALUE_WORD ? script_word_value(e, v.as.word, span) : v;
     }
+    case SCRIPT_VALUE_PTX:
+        return script_ptx_attribute(e, object, name);
     case SCRIPT_VALUE_MODULE: {
         /* `import tvm` and then a path down to the dialect */
         script_value v = object;
@@ -698,6 +700,8 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     if (script_is_poison(object) || script_is_poison(index))
         return script_poison();
     switch (object.kind) {
+    case SCRIPT_VALUE_PTX:
+        return script_ptx_item(e, object, index, index_span);
     case SCRIPT_VALUE_TENSOR:
         return script_tensor_item(e, object.as.tensor, index, span, index_span);
     case SCRIPT_VALUE_TUPLE:

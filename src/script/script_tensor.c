@@ -581,14 +581,13 @@ script_value script_word_declare(script_evaluator *e, const script_call *call) {
     if (newer)
         pointer_first(moved);
     const script_value *data = script_argument_of(moved, "data");
-    if (script_argument_of(moved, "allocated_addr")) {
-        script_not_supported(e, script_argument_span(moved, "allocated_addr"),
-                             "tensor memory (allocated_addr)");
-        return script_poison();
-    }
     if (newer && script_argument_of(moved, "ty_args") ? !type_argument(e, moved, &type)
                                                       : !read_type(e, moved, newer, IR_SCOPE_GLOBAL, &type))
         return script_poison();
+    const script_value *address = script_argument_of(moved, "allocated_addr");
+    if (address)
+        return script_tmem_declare(e, &type, *address, call->span,
+                                   script_argument_span(moved, "allocated_addr"));
     if (data)
         return declare(e, moved, &type, *data, script_argument_span(moved, "data"));
     if (!newer)
@@ -597,6 +596,18 @@ script_value script_word_declare(script_evaluator *e, const script_call *call) {
         script_error(e, "T0203", call->span, "decl_tensor needs a pointer: it makes no storage");
     base_help(e->diagnostics, d, "decl_tensor(pointer, ty_args=[Tensor(shape, dtype)])");
     return script_poison();
+}
+
+script_value script_word_decl_tmem(script_evaluator *e, const script_call *call) {
+    script_tensor_type type;
+    if (!script_argument_of(call, "ty_args")) {
+        script_error(e, "T0203", call->span,
+                     "decl_tmem needs a tensor type: ty_args=[Tensor(shape, dtype, scope=\"tmem\")]");
+        return script_poison();
+    }
+    if (!type_argument(e, call, &type))
+        return script_poison();
+    return script_tmem_declare(e, &type, call->value[0], call->span, call->place[0]);
 }
 
 script_value script_word_decl_scalar(script_evaluator *e, const script_call *call) {

@@ -66,6 +66,8 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_OPTIONAL] = "an optional type",
         [SCRIPT_VALUE_METHOD] = "a method",
         [SCRIPT_VALUE_NAMESPACE] = "a namespace of the dialect",
+        [SCRIPT_VALUE_PTX] = "a PTX instruction",
+        [SCRIPT_VALUE_PTX_ADDRESS] = "an address of a PTX instruction",
         [SCRIPT_VALUE_MODULE] = "a module",
         [SCRIPT_VALUE_LET_TYPE] = "a let annotation",
         [SCRIPT_VALUE_SYMBOL] = "a size without a name",

@@ -39,6 +39,8 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_WORD,      /* a row of the dialect table */
     SCRIPT_VALUE_METHOD,    /* a word with its receiver */
     SCRIPT_VALUE_NAMESPACE, /* text: path prefix in the dialect table, "" for the root */
+    SCRIPT_VALUE_PTX,         /* text: what follows T.ptx so far, in PTX's spelling */
+    SCRIPT_VALUE_PTX_ADDRESS, /* T.ptx.addr: list of base and offset */
     SCRIPT_VALUE_MODULE,    /* text: dotted name of a package that was imported by name */
     SCRIPT_VALUE_FOREIGN,   /* text: a name of a package that is not available at compile time */
     SCRIPT_VALUE_EXPR,      /* flag: an index query, which a plain assignment binds as a let */

@@ -113,6 +113,16 @@ static const struct rule {
     {"T0336", 1, IR_FORM_TENSOR, "    view v: float32[8] shared = A.data\n"},
     {"T0338", 1, IR_FORM_TENSOR, "    let x: int32 = lane(broadcast(n, 4), 4)\n"},
     {"T0338", 1, IR_FORM_TENSOR, "    alloc s: float32[4]\n"},
+    {NULL, 0, IR_FORM_TENSOR, "    alloc s: uint32[8] shared\n    ptx(\"st.shared.b32 [$0+4], $1\", \"void\", shared_address(&s[0]), 7_uint32)\n"
+                              "    let v: uint32x2 = ptx(\"@$1 ld.global.v2.b32 {%0, %1}, [$0] keep $2, $2\", \"uint32x2\", p, n > 0, 1_uint32)\n"
+                              "    let x: float32 = ptx(\"ex2.approx.f32 %0, $0\", \"float32\", A[0, 0])\n"
+                              "    let y: uint32x2 = ptx(\"shfl.sync.idx.b32 %0|%1, $0, 0, 31, $1\", \"uint32x2\", lane(v, 1), 4294967295_uint32)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    let x: float32 = ptx(\"ex2.approx.f32 %0, $0\", \"float32\", n)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    ptx(\"bar.sync $0, $1\", \"void\", n)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    ptx(\"bar.sink $0\", \"void\", n)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    ptx(\"st.global.b32 [$0, $1\", \"void\", p, n)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    let x: uint32x2 = ptx(\"ld.global.v2.b32 {%0, %1}, [$0] keep $1\", \"uint32x2\", p, 1_uint32)\n"},
+    {"T0518", 1, IR_FORM_TENSOR, "    ptx(\"@$0 bar.sync 0\", \"void\", n)\n"},
     {"T0339", 1, IR_FORM_TENSOR, "    let x: int32 = cta_sync() + 1\n"},
     {"T0339", 1, IR_FORM_TENSOR, "    \"text\"\n"},
     {"T0339", 1, IR_FORM_TENSOR, "    let x: int32 = min(\"a\", \"b\")\n"},
