@@ -499,9 +499,10 @@ TIRC_API tirc_status tirc_layout_draw(const tirc_layout *layout, tirc_picture pi
                                       const tirc_warp_access *access, uint32_t width, tirc_sink sink,
                                       void *user);
 /* The register fragment of an instruction by name: tcgen05.ld.16x128b.x4, tcgen05.st..., ldmatrix.x4.trans,
- * wgmma.m64n128, wgmma.m64k16.f16.A, mma.m16n8k16.f16.A, mma.m16n8.f32.D; of whole tiles
- * tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64, tcgen05.cp.32x128b.warpx4, tcgen05.sf.128x4.4X. split:
- * column offset of the second half of 16x32bx2, else 0. */
+ * wgmma.m64n128, wgmma.m64k16.f16.A, mma.m16n8k16.f16.A, mma.m16n8.f32.D, mma.m8n8k4.f16.A.col,
+ * mma.sp.m16n8k32.f16.A; of whole tiles tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64,
+ * tcgen05.cp.32x128b.warpx4, tcgen05.sf.128x4.4X. split: column offset of the second half of 16x32bx2, else
+ * 0. */
 typedef struct tirc_fragment {
     tirc_layout *layout; /* (lanes, columns) or (rows, columns) to threads and m, or to tensor memory */
     bool is_transfer;    /* tcgen05.ld or st: the fields below are set */
@@ -511,6 +512,8 @@ typedef struct tirc_fragment {
 } tirc_fragment;
 TIRC_API tirc_status tirc_fragment_read(tirc_session *session, const char *name, bool pack, int64_t split,
                                         tirc_fragment *fragment);
+/* Every name that tirc_fragment_read takes, of free sizes the usual ones; owned by the session. */
+TIRC_API tirc_status tirc_fragment_names(tirc_session *session, const char *const **names, size_t *count);
 TIRC_API tirc_status tirc_fragment_draw(tirc_session *session, const char *name, bool pack, int64_t split,
                                         tirc_picture picture, uint32_t width, tirc_sink sink, void *user);
 

@@ -495,6 +495,20 @@ tirc_status tirc_fragment_read(tirc_session *session, const char *name, bool pac
     return perform(&c, fragment_body);
 }
 
+static void names_body(void *argument) {
+    call *c = argument;
+    *(const char *const **)c->result = layout_fragment_names(c->session->arena, c->more);
+}
+
+tirc_status tirc_fragment_names(tirc_session *session, const char *const **names, size_t *count) {
+    if (!session || !names || !count)
+        return TIRC_USAGE;
+    *names = NULL;
+    *count = 0;
+    call c = {.session = session, .result = names, .more = count};
+    return perform(&c, names_body);
+}
+
 static void fragment_draw_body(void *argument) {
     call *c = argument;
     layout_fragment_request request;

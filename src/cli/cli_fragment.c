@@ -11,6 +11,7 @@ static const cli_option options[] = {
     {"--split", "N", "columns to the second half of 16x32bx2; default: side by side", false},
     {"--at", "LANE,COLUMN", "the thread and register of a cell", false},
     {"--thread", "T", "the cells of a thread of the warp or warpgroup", false},
+    {"--list", NULL, "every name, of free sizes the usual ones", false},
     {"--layout", NULL, "the fragment as a layout", false},
     {"--svg", "FILE", "a picture (- for standard output)", false},
     {"--html", "FILE", "a picture with hover, one self-contained file", false},
@@ -173,18 +174,35 @@ static tirc_status answer_all(request *r) {
     return status;
 }
 
+static tirc_status print_names(const request *r) {
+    const char *const *names;
+    size_t count;
+    tirc_status status = tirc_fragment_names(r->session, &names, &count);
+    for (size_t i = 0; status == TIRC_OK && i < count; ++i)
+        printf(r->json ? "{\"name\": \"%s\"}\n" : "%s\n", names[i]);
+    return status;
+}
+
 static int fragment(const cli_arguments *arguments) {
+    bool list = cli_flag(arguments, "--list");
     request r = {.arguments = arguments,
-                 .name = arguments->words[0],
+                 .name = arguments->word_count ? arguments->words[0] : NULL,
                  .pack = cli_flag(arguments, "--pack"),
                  .json = cli_flag(arguments, "--json")};
     uint64_t split = 0;
     if (!cli_number(arguments, "--split", 1, 511, &split))
         return CLI_USAGE;
     r.split = (int64_t)split;
+    if (list == (r.name != NULL)) {
+        cli_usage("fragment",
+                  list ? "`--list` takes no name" : "wanted the name of an instruction, or --list");
+        return CLI_USAGE;
+    }
     cli_input input = {.session = r.session = tirc_session_create(NULL)};
     if (!r.session)
         return cli_exit(TIRC_NO_MEMORY);
+    if (list)
+        return cli_finish(arguments, &input, print_names(&r));
     tirc_status status = tirc_fragment_read(r.session, r.name, r.pack, r.split, &r.fragment);
     if (status == TIRC_OK)
         status = answer_all(&r);
@@ -196,10 +214,11 @@ const cli_command cli_fragment_command = {
     .words = "INSTRUCTION",
     .summary = "lane, column, thread and register of tcgen05, mma, wgmma and ldmatrix fragments",
     .options = options,
-    .least = 1,
+    .least = 0,
     .most = 1,
     .run = fragment,
-    .examples = "  tirc fragment tcgen05.ld.16x128b.x4\n"
+    .examples = "  tirc fragment --list\n"
+                "  tirc fragment tcgen05.ld.16x128b.x4\n"
                 "  tirc fragment tcgen05.ld.32x32b.x8 --pack --svg fragment.svg\n"
                 "  tirc fragment mma.m16n8k16.f16.A --thread 5\n"
                 "  tirc fragment tcgen05.atom.16x256b.128x64.b16 --thread 77\n"

@@ -56,7 +56,8 @@ typedef struct layout_fragment {
 const layout_fragment *layout_fragment_at(uint32_t index); /* NULL behind the last */
 const layout_fragment *layout_fragment_find(const char *name, size_t size);
 /* A fragment by the name of its instruction: tcgen05.ld.16x128b.x4, tcgen05.st..., ldmatrix.x4.trans,
- * stmatrix.x2, wgmma.m64n128, wgmma.m64k16.f16.A, mma.m16n8k16.f16.A, mma.m16n8.f32.D; and of whole tiles
+ * stmatrix.x2, wgmma.m64n128, wgmma.m64k16.f16.A, mma.m16n8k16.f16.A, mma.m16n8.f32.D,
+ * mma.m8n8k4.f16.A.col, mma.sp.m16n8k32.f16.A; and of whole tiles
  * tcgen05.atom.16x256b.128x64.b16, tcgen05.mma.F.n64.upper, tcgen05.cp.64x128b.warpx2::02_13,
  * tcgen05.sf.128x4.4X. */
 typedef struct layout_fragment_request {
@@ -66,9 +67,12 @@ typedef struct layout_fragment_request {
     const layout_tile *tile; /* NULL only for 16x32bx2 with its halves apart */
     int64_t shape[2];
     unsigned bits;        /* of an element */
-    const char *words[4]; /* sentences that say it */
+    const char *words[5]; /* sentences that say it */
     uint32_t word_count;
 } layout_fragment_request;
+/* Every name that layout_fragment_parse takes, of free sizes the usual ones, in arena memory; *count of them.
+ */
+const char *const *layout_fragment_names(base_arena *arena, size_t *count);
 bool layout_fragment_parse(base_arena *arena, const char *name, size_t size, bool pack, int64_t split,
                            layout_fragment_request *request, layout_error *error);
 /* wgmma.m64nNk*: the fp32 accumulator of shape (64, n), n a multiple of 8 up to 256. */

@@ -32,6 +32,26 @@ static const struct mma_row {
     {" f64 ", 64, 16, 8, 16},
 };
 
+/* Of mma.sp: k counts what A stands for, of which half is stored (PTX ISA, "Sparse matrix storage" and the
+ * fragments behind it: A has the fragment of the dense shape with half of k, B that of all of k). */
+static const struct mma_row sparse_rows[] = {
+    {" f16 bf16 ", 16, 16, 8, 16}, {" f16 bf16 ", 16, 16, 8, 32},
+    {" tf32 ", 32, 16, 8, 8},      {" tf32 ", 32, 16, 8, 16},
+    {" s8 u8 ", 8, 16, 8, 32},     {" s8 u8 e4m3 e5m2 e3m2 e2m3 e2m1 ", 8, 16, 8, 64},
+    {" s4 u4 ", 4, 16, 8, 64},     {" s4 u4 e2m1 ", 4, 16, 8, 128},
+};
+
+bool fragment_mma_row(uint32_t index, bool sparse, const char **types, int *m, int *n, int *k) {
+    const struct mma_row *rows = sparse ? sparse_rows : mma_rows;
+    if (index >= (sparse ? sizeof sparse_rows / sizeof sparse_rows[0] : sizeof mma_rows / sizeof mma_rows[0]))
+        return false;
+    *types = rows[index].types;
+    *m = rows[index].m;
+    *n = rows[index].n;
+    *k = rows[index].k;
+    return true;
+}
+
 static bool listed(const char *types, base_text type) {
     for (const char *at = types; *at != 0; at++)
         if (*at == ' ' && strncmp(at + 1, type.data, type.size) == 0 && at[1 + type.size] == ' ')
@@ -121,42 +141,58 @@ static bool read_shape(base_text word, int *m, int *n, int *k) {
     return part >= 1;
 }
 
-static bool refuse_shape(base_arena *arena, base_text shape, base_text type, layout_error *error) {
+static bool refuse_shape(base_arena *arena, base_text shape, base_text type, bool sparse,
+                         layout_error *error) {
     base_builder text;
+    const char *types;
+    int m, n, k;
     base_builder_start(&text, arena);
-    for (size_t i = 0; i < sizeof mma_rows / sizeof mma_rows[0]; i++)
-        if (listed(mma_rows[i].types, type))
-            base_builder_format(&text, text.size == 0 ? "m%dn%dk%d" : ", m%dn%dk%d", mma_rows[i].m,
-                                mma_rows[i].n, mma_rows[i].k);
+    for (uint32_t i = 0; fragment_mma_row(i, sparse, &types, &m, &n, &k); i++)
+        if (listed(types, type))
+            base_builder_format(&text, text.size == 0 ? "m%dn%dk%d" : ", m%dn%dk%d", m, n, k);
+    if (!sparse && base_text_is(type, "f16"))
+        base_builder_string(&text, ", m8n8k4");
     if (text.size == 0)
         return layout_refuse(arena, error,
                              "'%.*s' is no element type of an mma operand: f16, bf16, tf32, f64, s8, u8, "
                              "e4m3, e5m2, e3m2, e2m3, e2m1, s4, u4, b1",
                              (int)(type.size < 40 ? type.size : 40), type.data) != NULL;
-    return layout_refuse(arena, error, "there is no fragment of mma.%.*s with %.*s; with it there are %s",
-                         (int)(shape.size < 40 ? shape.size : 40), shape.data, (int)type.size, type.data,
-                         text.data) != NULL;
+    return layout_refuse(arena, error, "there is no fragment of mma%s.%.*s with %.*s; with it there are %s",
+                         sparse ? ".sp" : "", (int)(shape.size < 40 ? shape.size : 40), shape.data,
+                         (int)type.size, type.data, text.data) != NULL;
 }
 
 bool fragment_mma(base_arena *arena, fragment_reader *r, layout_fragment_request *request,
                   layout_error *error) {
     const char *begin = r->at;
-    base_text shape = fragment_word(r), type = fragment_word(r), last = fragment_word(r);
+    base_text shape = fragment_word(r), type, last, order;
     struct mma_row row = {.bits = 32};
     int k = 0;
+    if (base_text_is(shape, "sp"))
+        return fragment_mma_sparse(arena, r, request, error);
+    type = fragment_word(r);
+    last = fragment_word(r);
+    order = fragment_word(r);
     if (type.size == 1 && last.size == 0) { /* m16n8.D: 32 bits */
         last = type;
         type = (base_text){"", 0};
     }
     char operand = last.size == 1 ? last.data[0] : 0;
     operand = operand == 'C' ? 'D' : operand;
-    if ((operand != 'A' && operand != 'B' && operand != 'D') || r->at < r->end ||
-        !read_shape(shape, &row.m, &row.n, &k))
+    bool column = base_text_is(order, "col"), ordered = column || base_text_is(order, "row");
+    bool shaped = read_shape(shape, &row.m, &row.n, &k);
+    bool quad = row.m == 8 && row.n == 8 && (k == 4 || (k == 0 && operand == 'D')) &&
+                (base_text_is(type, "f16") || (operand == 'D' && base_text_is(type, "f32")));
+    if ((operand != 'A' && operand != 'B' && operand != 'D') || r->at < r->end || !shaped ||
+        (order.size > 0 && (!quad || !ordered || operand == 'D')))
         return layout_refuse(
                    arena, error,
                    "there is no fragment 'mma.%.*s': mma has SHAPE.TYPE.A, B, C and D, as mma.m16n8k16.f16.A "
                    "and mma.m16n8.f32.D",
                    (int)(r->end - begin < 60 ? r->end - begin : 60), begin) != NULL;
+    if (quad)
+        return fragment_quad(arena, operand, base_text_is(type, "f32") ? 32 : 16,
+                             ordered && column != (operand == 'B'), request, error);
     if (operand == 'D') {
         static const char *const words[] = {"f16", "f32", "s32", "f64"};
         static const unsigned widths[] = {16, 32, 32, 64};
@@ -178,7 +214,7 @@ bool fragment_mma(base_arena *arena, fragment_reader *r, layout_fragment_request
                               mma_rows[i].n == row.n && mma_rows[i].k == k))
             i++;
         if (i == count)
-            return refuse_shape(arena, shape, type, error);
+            return refuse_shape(arena, shape, type, false, error);
         row = mma_rows[i];
     }
     request->shape[0] = operand == 'B' ? row.k : row.m;
@@ -188,6 +224,41 @@ bool fragment_mma(base_arena *arena, fragment_reader *r, layout_fragment_request
     if (request->tile == NULL)
         return false;
     describe(arena, request, operand, 32, base_arena_format(arena, "mma.%.*s", (int)shape.size, shape.data));
+    return true;
+}
+
+bool fragment_mma_sparse(base_arena *arena, fragment_reader *r, layout_fragment_request *request,
+                         layout_error *error) {
+    const char *begin = r->at;
+    base_text shape = fragment_word(r), type = fragment_word(r), last = fragment_word(r);
+    struct mma_row row = {.bits = 32};
+    int k = 0;
+    char operand = last.size == 1 ? last.data[0] : 0;
+    size_t i = 0, count = sizeof sparse_rows / sizeof sparse_rows[0];
+    if ((operand != 'A' && operand != 'B') || r->at < r->end || !read_shape(shape, &row.m, &row.n, &k))
+        return layout_refuse(arena, error,
+                             "there is no fragment 'mma.sp.%.*s': mma.sp has SHAPE.TYPE.A and B, as "
+                             "mma.sp.m16n8k32.f16.A; C and D are those of mma.m16n8",
+                             (int)(r->end - begin < 60 ? r->end - begin : 60), begin) != NULL;
+    while (i < count && !(listed(sparse_rows[i].types, type) && sparse_rows[i].m == row.m &&
+                          sparse_rows[i].n == row.n && sparse_rows[i].k == k))
+        i++;
+    if (i == count)
+        return refuse_shape(arena, shape, type, true, error);
+    row = sparse_rows[i];
+    if (operand == 'A')
+        row.k /= 2;
+    request->shape[0] = operand == 'B' ? row.k : row.m;
+    request->shape[1] = operand == 'A' ? row.k : row.n;
+    request->bits = row.bits;
+    request->tile = operand_tile(arena, operand, &row, error);
+    if (request->tile == NULL)
+        return false;
+    describe(arena, request, operand, 32,
+             base_arena_format(arena, "mma.sp.%.*s", (int)shape.size, shape.data));
+    if (operand == 'A')
+        fragment_say(arena, request, "Columns count the elements that are stored, %s of the matrix.",
+                     row.bits == 32 ? "one of every 2" : "2 of every 4");
     return true;
 }
 

@@ -376,6 +376,10 @@ const view_figure *view_fragment(base_arena *arena, const layout_fragment_reques
         f->physical.row_name = "thread";
         f->physical.column_name = f->packed ? "register half" : "register";
         f->place_words = f->packed ? "thread:register half" : "thread:register";
+        say(f,
+            "A cell on the left says where it goes (%s); a cell on the right says which lane and column it "
+            "holds.",
+            f->place_words);
     } else {
         say(f, "%s", reading);
     }

@@ -109,19 +109,7 @@ m 3  (91, 2)' fragment tcgen05.atom.16x64b.128x4 --thread 77
 check 0 '{"m": 0, "at": [77, 0]}
 {"m": 1, "at": [77, 1]}' fragment tcgen05.atom.32x32b.128x2 --thread 77 --json
 # every fragment that a name can say: words, a picture, and one thread's share
-every=$(for s in 32x32b 16x64b 16x128b 16x256b 16x32bx2; do for n in 1 2 4 8 16 32; do echo tcgen05.ld.$s.x$n tcgen05.st.$s.x$n; done; done
-    for n in 8 16 32 64 128 256; do echo tcgen05.atom.32x32b.128x$n.b16; done
-    for s in 16x64b 16x128b 16x256b; do for r in 64 128; do echo tcgen05.atom.$s.${r}x64 tcgen05.atom.$s.${r}x64.b16; done; done
-    for l in A B C D E F G; do echo tcgen05.mma.$l.n64; done
-    echo tcgen05.cp.128x256b tcgen05.cp.4x256b tcgen05.cp.128x128b tcgen05.cp.64x128b.warpx2::02_13 tcgen05.cp.64x128b.warpx2::01_23
-    for v in 1X 2X 4X; do echo tcgen05.sf.128x8.$v; done
-    for f in k8.f16 k16.bf16 k4.tf32 k8.tf32 k16.s8 k32.e5m2 k32.e2m1 k32.s4 k64.u4 k128.b1 k256.b1 k4.f64 k8.f64 k16.f64; do
-        echo mma.m16n8$f.A mma.m16n8$f.B
-    done
-    echo mma.m8n8k16.s8.A mma.m8n8k32.u4.B mma.m8n8k128.b1.A mma.m8n8k4.f64.B mma.m8n8.D mma.m16n8.f16.C mma.m16n8.f64.D
-    for n in 8 24 128 256; do echo wgmma.m64n$n wgmma.m64n$n.f16; done
-    echo wgmma.m64k16.f16.A wgmma.m64k8.tf32.A wgmma.m64k32.s8.A
-    for n in 1 2 4; do echo ldmatrix.x$n ldmatrix.x$n.trans stmatrix.x$n stmatrix.x$n.trans; done)
+every=$("$tirc" fragment --list)
 wrong="" fragments=0
 for name in $every; do
     fragments=$((fragments + 1))
@@ -129,7 +117,7 @@ for name in $every; do
         grep -q '"words": \[".*[a-z]' "$work/out" && grep -q '[0-9]:[0-9]' "$work/log" || wrong="$wrong $name"
 done
 echo "wrong:$wrong" >"$work/log"
-[ -z "$wrong" ] && [ $fragments -gt 150 ]
+[ -z "$wrong" ] && [ $fragments -gt 300 ]
 say $? "all $fragments fragments have words and a picture"
 # odd, but answered: a warning with the axis or the block
 part 0 'axis wgid numbers warpgroups, but the other thread axes end at the warp' layout 'S[(2,8):(1@wgid,1@laneid)]' --at 1,1
@@ -150,6 +138,10 @@ part 1 'elements to draw, copies included: 1099511627776; a picture shows at mos
 say $? "a refused picture leaves no file"
 part 1 'coordinate 8 of dimension 1 is outside [0, 8)' layout 'S[(8,8)]' --at 0,8
 part 1 'CuTe' layout 'S[(8,8):(1@laneid,1)]' --cute
+part 1 'with it there are m16n8k16, m16n8k32' fragment mma.sp.m16n8k8.f16.A
+part 1 'there is no fragment' fragment mma.m8n8k4.f16.D.row
+part 2 'takes no name' fragment --list mma.m16n8.D
+part 2 'wanted the name of an instruction, or --list' fragment
 part 1 'm64n32k16 is a shape of a matrix multiplication' fragment tcgen05.ld.m64n32k16.x4
 part 1 'needs 256 registers per thread; the limit is 128' fragment tcgen05.ld.16x128b.x128
 part 2 'wants at most 16 numbers' layout 'S[(8,8)]' --shape 8,x

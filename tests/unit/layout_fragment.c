@@ -54,7 +54,19 @@ static bool parse(base_arena *arena, const char *name, layout_fragment_request *
     X("mma.m16n8.D", 4, i < 2 ? g : g + 8, 2 * t + (i & 1))                                                   \
     X("mma.m16n8.f16.C", 4, i < 2 ? g : g + 8, 2 * t + (i & 1))                                            \
     X("mma.m16n8.f64.D", 4, i < 2 ? g : g + 8, 2 * t + (i & 1))                                               \
-    X("mma.m8n8.s32.D", 2, g, 2 * t + i)
+    X("mma.m8n8.s32.D", 2, g, 2 * t + i)                                                                      \
+    X("mma.m8n8k4.f16.A", 4, 8 * (g % 4) + t + (g < 4 ? 0 : 4), i)                                            \
+    X("mma.m8n8k4.f16.A.col", 4, 8 * (g % 4) + i + (g < 4 ? 0 : 4), t)                                        \
+    X("mma.m8n8k4.f16.B", 4, i, 8 * (g % 4) + t + (g < 4 ? 0 : 4))                                            \
+    X("mma.m8n8k4.f16.B.row", 4, t, 8 * (g % 4) + i + (g < 4 ? 0 : 4))                                        \
+    X("mma.m8n8k4.f16.D", 8, 8 * (g % 4) + t + (g < 4 ? 0 : 4), i)                                            \
+    X("mma.m8n8.f32.C", 8, 8 * (g % 4) + (t & 1) + (i & 2) + (g < 4 ? 0 : 4), (i & 4) + (t & 2) + (i & 1))   \
+    X("mma.sp.m16n8k16.f16.A", 4, i < 2 ? g : g + 8, 2 * t + (i & 1))                                         \
+    X("mma.sp.m16n8k32.bf16.A", 8, i < 2 || (4 <= i && i < 6) ? g : g + 8, 2 * t + (i & 1) + (i < 4 ? 0 : 8)) \
+    X("mma.sp.m16n8k32.f16.B", 8, 2 * t + (i & 1) + 8 * (i / 2), g)                                           \
+    X("mma.sp.m16n8k8.tf32.A", 2, i == 0 ? g : g + 8, t)                                                      \
+    X("mma.sp.m16n8k128.s4.A", 32, i < 8 || (16 <= i && i < 24) ? g : g + 8, 8 * t + (i & 7) + (i < 16 ? 0 : 32)) \
+    X("mma.sp.m16n8k64.e4m3.B", 16, 4 * t + (i & 3) + 16 * (i / 4), g)
 /* clang-format on */
 
 enum {
@@ -119,6 +131,25 @@ static void mma_operands(void **state) {
                                  layout_parse(*state, f->layout, strlen(f->layout), NULL, NULL)));
         assert_true(request.bits == f->bits && request.shape[0] == f->shape[0] &&
                     request.shape[1] == f->shape[1]);
+    }
+}
+
+/* Every name of the list is one, once, and the list holds every shape of every table. */
+static void list_of_names(void **state) {
+    size_t count;
+    const char *const *names = layout_fragment_names(*state, &count);
+    assert_true(count > 300);
+    for (size_t i = 0; i < count; i++) {
+        layout_fragment_request request;
+        layout_error error;
+        base_arena *arena = base_arena_create(base_arena_heap(*state));
+        if (!parse(arena, names[i], &request, &error))
+            fail_msg("%s: %s", names[i], error.text);
+        assert_true(request.word_count > 0 && request.word_count <= 5);
+        base_arena_destroy(arena);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                fail_msg("%s stands twice", names[i]);
     }
 }
 
@@ -280,8 +311,8 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(mma_operands), UNIT_WITH_ARENA(wgmma_operands), UNIT_WITH_ARENA(tensor_memory),
-        UNIT_WITH_ARENA(words),        UNIT_WITH_ARENA(refused),
+        UNIT_WITH_ARENA(mma_operands),  UNIT_WITH_ARENA(list_of_names), UNIT_WITH_ARENA(wgmma_operands),
+        UNIT_WITH_ARENA(tensor_memory), UNIT_WITH_ARENA(words),         UNIT_WITH_ARENA(refused),
     };
     return cmocka_run_group_tests_name("layout_fragment", tests, NULL, NULL);
 }
