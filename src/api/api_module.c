@@ -180,7 +180,7 @@ static void load_body(void *argument) {
     if (module->kind == TIRC_KIND_PTX) {
         module->ptx = ptx_parse(session->arena, session->diagnostics, file);
         if (module->ptx && api_status_since(session, first) == TIRC_OK)
-            ptx_verify(module->ptx, false);
+            (void)(ptx_verify(module->ptx, false) && ptx_verify_groups(module->ptx));
     } else {
         module->ir = load_ir_module(call, file, module->kind);
     }

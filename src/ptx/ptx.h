@@ -281,6 +281,8 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
 /* Modifiers, types, operand kinds and widths against the table; labels; T06xx. ours: memory instructions must
  * have an origin. */
 bool ptx_verify(const ptx_module *module, bool ours);
+/* Of a module that passed: one cta_group in each kernel and what it calls; T0749. */
+bool ptx_verify_groups(const ptx_module *module);
 /* Lowest .version (87 for 8.7) that the target, the directives and every instruction, modifier and special
  * register of the module need, from the table. */
 uint32_t ptx_module_minimum_version(const ptx_module *module);

@@ -200,11 +200,50 @@ static void branches_stay_inside(void **state) {
     assert_string_equal(ptx_case_code(&c), "T0605");
 }
 
+/* One cta_group in a kernel and what it calls; code that nothing reaches does not count, as for ptxas. */
+static void groups_of_a_kernel(void **state) {
+    base_arena *arena = *state;
+#define ONE "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
+#define TWO "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n"
+    static const struct {
+        const char *first, *called, *second, *expected;
+    } cases[] = {{ONE ONE, "", TWO, ""},
+                 {ONE "ret;\n" TWO, "", ONE, ""},
+                 {ONE TWO, "", ONE, "k"},
+                 {"@%p1 bra L;\n" ONE "ret;\nL: " TWO, "", ONE, "k"},
+                 {ONE "call f, ();\n", "call g, ();\n", TWO, "k"},
+                 {"call f, ();\n" TWO, "call g, ();\n", ONE "call f, ();\n", "l"},
+                 {"call f, ();\n", ONE TWO, "call f, ();\n", "kl"},
+                 {ONE, ONE TWO, TWO, ""}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ptx_case c = ptx_case_parse(
+            arena, base_arena_format(arena,
+                                     ".version 8.7\n.target sm_100a\n.address_size 64\n.func g() { " TWO
+                                     "ret; }\n.func f() { %s ret; }\n"
+                                     ".visible .entry k() { .reg .pred %%p1; %s ret; }\n"
+                                     ".visible .entry l() { %s ret; }\n",
+                                     cases[i].called, cases[i].first, cases[i].second));
+        assert_string_equal(ptx_case_messages(&c), "");
+        assert_true(ptx_verify(c.module, false));
+        bool good = ptx_verify_groups(c.module);
+        size_t count = strlen(cases[i].expected);
+        if (good != (count == 0) || base_diagnostics_count(c.diagnostics) != count)
+            fail_msg("case %u: %s", i, ptx_case_messages(&c));
+        for (size_t k = 0; k < count; k++) {
+            const base_diagnostic *d = base_diagnostics_at(c.diagnostics, k);
+            assert_string_equal(d->code, "T0749");
+            assert_int_equal(d->notes.count, 1);
+            assert_non_null(strstr(d->text, base_arena_format(arena, "`%c`", cases[i].expected[k])));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(every_row_of_the_table_reads),
         cmocka_unit_test(names_lead_back),
         UNIT_WITH_ARENA(messages_say_what_is_accepted),
+        UNIT_WITH_ARENA(groups_of_a_kernel),
         UNIT_WITH_ARENA(other_orders_of_modifiers_are_accepted),
         UNIT_WITH_ARENA(versions),
         UNIT_WITH_ARENA(ours_need_origins),
