@@ -180,6 +180,11 @@ bool script_indices(script_evaluator *e, ir_tensor *tensor, script_value index, 
         items = index.as.list->items.items;
         count = index.as.list->items.count;
     }
+    script_value zero = script_int(0);
+    if (count == 0 && script_is_single(tensor)) { /* t[()] */
+        items = &zero;
+        count = 1;
+    }
     if (count > rank || count == 0) {
         script_error(e, "T0211", span, "'%s' has %u ax%s, the index has %zu", tensor->name, rank,
                      rank == 1 ? "is" : "es", count);

@@ -59,6 +59,8 @@ static script_value make_let(script_evaluator *e, const char *name, const ir_exp
     script_emit(e, statement);
     if (value->op == IR_INT)
         base_map_set(e->let_values, BASE_KEY(var), (void *)(uintptr_t)value);
+    if (value->op == IR_BLOCK_IDX || value->op == IR_THREAD_IDX)
+        base_map_set(e->let_queries, BASE_KEY(var), (void *)(uintptr_t)value);
     return script_expr(ir_var_use(e->module, var));
 }
 

@@ -260,6 +260,11 @@ bool script_constant_int(script_evaluator *e, script_value v, int64_t *value, ba
 
 bool script_constant_bool(script_evaluator *e, script_value v, bool *value, base_span span,
                           const char *what) {
+    int64_t constant;
+    if (v.kind == SCRIPT_VALUE_EXPR && ir_is_int(v.as.expr, &constant)) { /* T.bool(True) */
+        *value = constant != 0;
+        return true;
+    }
     if (v.kind == SCRIPT_VALUE_BOOL || v.kind == SCRIPT_VALUE_INT || v.kind == SCRIPT_VALUE_NONE)
         return script_value_truth(v, value);
     want_constant(e, v, span, what, "truth value");

@@ -15,9 +15,9 @@ static const script_dialect_word words[] = {
 };
 enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
-static const char *const hidden[] = {"python.", "math.",      "list.",      "dict.",
-                                     "str.",    "set.",       "tuple.",     "enum.",
-                                     "typing.", "functools.", "itertools.", "dataclasses.", "os."};
+static const char *const hidden[] = {"python.",    "math.",        "list.", "dict.",   "str.",
+                                     "set.",       "tuple.",       "enum.", "typing.", "functools.",
+                                     "itertools.", "dataclasses.", "os."};
 
 static bool is_hidden(const char *path) {
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
@@ -74,12 +74,16 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
         return (script_value){.kind = SCRIPT_VALUE_NAMESPACE,
                               .as.string.text = base_name_of(e->names, path),
                               .as.string.size = (size_t)size};
+    layout_axis axis;
+    if (strcmp(prefix, "Axis") == 0 && layout_axis_find(name, strlen(name), &axis))
+        return (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axis};
     if (prefix[0])
         return script_poison();
+    if (strcmp(name, "Axis") == 0) /* Axis.laneid, as the reference prints axes */
+        return (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = "Axis", .as.string.size = 4};
     ir_type type;
     if (script_parse_dtype(name, strlen(name), &type))
         return script_type(type);
-    layout_axis axis;
     if (layout_axis_find(name, strlen(name), &axis))
         return (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axis};
     return script_poison();

@@ -41,7 +41,8 @@ static script_value foreign(script_evaluator *e, const char *name) {
 /* Modules of Python itself that the table has words of; other names of them are errors where they are used.
  */
 bool script_is_python_module(const char *path) {
-    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses", "enum", "typing", "os"};
+    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses",
+                                          "enum", "typing",    "os"};
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
         if (strcmp(path, modules[i]) == 0)
             return true;
@@ -60,8 +61,8 @@ static script_value import_path(script_evaluator *e, const char *path) {
 
 /* Parts of the dialect's packages that are no dialect: compilers, run time, tests. */
 static bool is_host_package(const char *path) {
-    static const char *const parts[] = {"testing", "runtime", "target", "contrib", "ir",      "support",
-                                        "driver",  "rpc",     "relax",  "te",      "s_tir",   "utils"};
+    static const char *const parts[] = {"testing", "runtime", "target", "contrib", "ir",    "support",
+                                        "driver",  "rpc",     "relax",  "te",      "s_tir", "utils"};
     const char *part = strchr(path, '.');
     if (!part)
         return true;
@@ -74,8 +75,8 @@ static bool is_host_package(const char *path) {
 
 /* from PACKAGE import NAME */
 static script_value import_name(script_evaluator *e, const char *package, const char *name, base_span span) {
-    static const char *const modules[] = {"script", "ir",  "layout",  "lang",  "backend",
-                                          "cuda",   "tir", "runtime", "target",  "testing"};
+    static const char *const modules[] = {"script", "ir",  "layout",  "lang",   "backend",
+                                          "cuda",   "tir", "runtime", "target", "testing"};
     if (script_is_python_module(package)) {
         script_value v = script_namespace_find(e, package, name);
         if (!script_is_poison(v) || strcmp(package, "math") == 0)
@@ -181,6 +182,7 @@ static void predefine(script_evaluator *e, const script_ast *ast) {
         script_bind(e, layout_axis_name(axes[i]),
                     (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axes[i]}, SCRIPT_BIND_PLAIN,
                     BASE_NO_SPAN);
+    script_bind(e, "Axis", namespace_value("Axis"), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
     script_bind(e, "__name__", script_string(e->arena, "tirc", 4), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
 }
 
@@ -400,10 +402,11 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
     e->block = function->body;
     e->is_python = false;
     e->let_values = base_map_create(e->arena);
+    e->let_queries = base_map_create(e->arena);
     e->unnamed = base_map_create(e->arena);
     e->collisions = base_map_create(e->arena);
     e->gone = base_map_create(e->arena);
-    e->was_first_dynamic = e->has_entry = e->has_launch_config = false;
+    e->was_first_dynamic = e->has_entry = e->has_launch_config = e->is_entry_implied = false;
     e->pool = NULL;
     e->ids = (script_scope_ids){.used = false};
     e->nest.count = 0;
@@ -441,6 +444,7 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     e->gone = base_map_create(arena);
     e->defined = base_map_create(arena);
     e->let_values = base_map_create(arena);
+    e->let_queries = base_map_create(arena);
     e->unnamed = base_map_create(arena);
     e->sources = base_map_create(arena);
     e->collisions = base_map_create(arena);

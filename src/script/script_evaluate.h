@@ -86,12 +86,14 @@ struct script_evaluator {
     base_map *sources;       /* name of a function of CUDA source text -> the text */
     base_map *collisions;    /* tensors whose colliding elements were reported */
     base_map *let_values;    /* ir_var -> ir_expr */
+    base_map *let_queries;   /* lets of an index of the launch: ir_var -> ir_expr */
     base_map *handle_params; /* ir_var -> index + 1 */
     bool is_python;          /* inside a plain function: Python's own rules */
     bool was_first_dynamic;
     script_pool *pool; /* the one that owns the dynamic arena, or NULL */
     base_span dynamic_span, entry_span;
     bool has_entry, has_launch_config;
+    bool is_entry_implied; /* launch_thread before the marker of the entry */
     script_scope_ids ids;
     BASE_VECTOR(script_nest_kind) nest;
     uint32_t ir_depth;     /* statements around the block that is filled */
@@ -347,6 +349,12 @@ script_value script_strided_apply(script_evaluator *e, const script_layout_spec 
                                   const ir_expr *const *coordinate, uint32_t rank, base_span span);
 
 /* ---- launch and loops ---- */
+bool script_mark_entry(script_evaluator *e, base_span span); /* false: reported, there was one */
+/* device_entry(1, 1, 1, 128, 1, 1, attrs={...}): the form that the reference prints (script_legacy.c). */
+void script_printed_launch(script_evaluator *e, const script_call *call);
+/* for i in thread_binding(...): no loop, but an index of the launch. */
+void script_for_bound(script_evaluator *e, const script_node *node, const script_loop *loop);
+void script_jump(script_evaluator *e, bool is_break, base_span span);
 void script_launch_finish(script_evaluator *e, base_span span);
 void script_for_kernel(script_evaluator *e, const script_node *node);
 

@@ -346,7 +346,8 @@ static script_value no_attribute(script_evaluator *e, script_value object, const
 
 script_value script_foreign(script_evaluator *e, script_value package, const char *name) {
     return (script_value){.kind = SCRIPT_VALUE_FOREIGN,
-                          .as.string.text = base_arena_format(e->arena, "%s.%s", package.as.string.text, name)};
+                          .as.string.text =
+                              base_arena_format(e->arena, "%s.%s", package.as.string.text, name)};
 }
 
 script_value script_foreign_used(script_evaluator *e, script_value v, base_span span) {
@@ -378,6 +379,8 @@ static script_value dtype_value(ir_type type) {
 static script_value type_attribute(script_evaluator *e, script_value object, const char *name,
                                    base_span span) {
     ir_type type = object.as.type;
+    if (strcmp(name, "ty") == 0) /* handle().ty, int32().ty */
+        return script_type(type);
     if (type.kind == IR_TYPE_POINTER) {
         if (strcmp(name, "storage_scope") == 0 || strcmp(name, "scope") == 0) {
             const char *scope = ir_scope_name((ir_scope)type.scope);
@@ -491,6 +494,7 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         break;
     case SCRIPT_VALUE_TYPE:
     case SCRIPT_VALUE_DTYPE:
+    case SCRIPT_VALUE_SYMBOL:
         return type_attribute(e, object, name, span);
     case SCRIPT_VALUE_TENSOR_TYPE:
         return tensor_type_attribute(e, object, name, span);

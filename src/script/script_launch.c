@@ -254,19 +254,27 @@ static void apply_launch(script_evaluator *e, const script_launch *from) {
     e->has_launch_config = true;
 }
 
-script_value script_word_device_entry(script_evaluator *e, const script_call *call) {
-    if (!script_need_kernel(e, call->span, "device_entry"))
-        return script_poison();
+bool script_mark_entry(script_evaluator *e, base_span span) {
+    if (e->has_entry && e->is_entry_implied) {
+        e->is_entry_implied = false;
+        return true;
+    }
     if (e->has_entry) {
-        base_diagnostic *d = script_error(e, "T0250", call->span, "a second device entry in one function");
+        base_diagnostic *d = script_error(e, "T0250", span, "a second device entry in one function");
         base_note(e->diagnostics, d, e->entry_span, "the first is here");
         base_help(e->diagnostics, d, "one function is one kernel: write two functions");
-        return script_poison();
+        return false;
     }
     e->has_entry = true;
-    e->entry_span = call->span;
+    e->entry_span = span;
     e->function->launch.present = true;
-    e->function->launch.span = call->span;
+    e->function->launch.span = span;
+    return true;
+}
+
+script_value script_word_device_entry(script_evaluator *e, const script_call *call) {
+    if (!script_need_kernel(e, call->span, "device_entry") || !script_mark_entry(e, call->span))
+        return script_poison();
     const script_value *v = script_argument_of(call, "launch");
     if (v && v->kind != SCRIPT_VALUE_LAUNCH)
         script_error(e, "T0205", script_argument_span(call, "launch"),
@@ -283,12 +291,11 @@ script_value script_word_device_entry(script_evaluator *e, const script_call *ca
                          "%s must be cuda.KernelAttributes, not %s", names[i],
                          script_value_name(e->arena, *v));
     }
-    static const char *const unknown[] = {"backend_config", "attrs", "body_params"};
-    for (int i = 0; i < 3; i++)
+    static const char *const unknown[] = {"backend_config", "body_params"};
+    for (int i = 0; i < 2; i++)
         if (script_argument_of(call, unknown[i]))
             script_not_supported(e, script_argument_span(call, unknown[i]), "device_entry(%s=)", unknown[i]);
-    if (call->rest.items.count > 0)
-        script_not_supported(e, call->rest.items.items[0].span, "positional launch values of device_entry");
+    script_printed_launch(e, call);
     return (script_value){.kind = SCRIPT_VALUE_FRAME};
 }
 
@@ -354,6 +361,12 @@ static void set_attribute(script_evaluator *e, const char *key, script_value val
     for (size_t i = 4; i < sizeof(known) / sizeof(known[0]); i++)
         if (strcmp(key, known[i]) == 0)
             return;
+    if (strcmp(key, "tirx.device_entry") == 0) { /* how the reference prints device_entry() */
+        bool truth;
+        if (script_constant_bool(e, value, &truth, span, key) && truth)
+            script_mark_entry(e, span);
+        return;
+    }
     if (strcmp(key, "tirx.kernel_launch_params") == 0) {
         set_launch_tags(e, value, span);
         return;

@@ -239,6 +239,10 @@ void script_for_kernel(script_evaluator *e, const script_node *node) {
         return;
     }
     const script_loop *loop = iterable.as.loop;
+    if (loop->bound) {
+        script_for_bound(e, node, loop);
+        return;
+    }
     if (!check_loop(e, loop, node->b->span) || !targets_of(e, node->a, loop, &targets))
         return;
     if (!script_deeper(e, loop->count, node->b->span))

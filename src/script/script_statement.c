@@ -145,20 +145,18 @@ static void while_kernel(script_evaluator *e, const script_node *node) {
     e->nest.count--;
 }
 
-static void jump(script_evaluator *e, const script_node *node) {
-    const char *name = node->kind == SCRIPT_BREAK ? "break" : "continue";
+void script_jump(script_evaluator *e, bool is_break, base_span span) {
+    const char *name = is_break ? "break" : "continue";
     if (e->nest.count == 0) {
-        script_error(e, "T0242", node->span, "%s outside a loop", name);
+        script_error(e, "T0242", span, "%s outside a loop", name);
         return;
     }
     if (e->nest.items[e->nest.count - 1] == SCRIPT_NEST_UNROLL) {
-        base_diagnostic *d =
-            script_error(e, "T0242", node->span, "%s inside an unrolled or vectorized loop", name);
+        base_diagnostic *d = script_error(e, "T0242", span, "%s inside an unrolled or vectorized loop", name);
         base_help(e->diagnostics, d, "use T.serial(n, unroll=True)");
         return;
     }
-    script_emit(e, ir_stmt_create(e->module, node->kind == SCRIPT_BREAK ? IR_STMT_BREAK : IR_STMT_CONTINUE,
-                                  node->span));
+    script_emit(e, ir_stmt_create(e->module, is_break ? IR_STMT_BREAK : IR_STMT_CONTINUE, span));
 }
 
 /* ---- return, assert, raise ---- */
@@ -281,6 +279,11 @@ static script_flow with_items(script_evaluator *e, const script_node *node, size
         script_value v = script_expression(e, item->a);
         if (is_context(e, v))
             return with_object(e, node, i, v);
+        if (v.kind == SCRIPT_VALUE_EXPR && v.flag) { /* with launch_thread(...) as tx: */
+            if (item->b)
+                script_assign(e, item->b, v, item->a->span);
+            continue;
+        }
         if (v.kind == SCRIPT_VALUE_LOOP || (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v)))
             script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
         if (item->b)
@@ -402,7 +405,7 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
     case SCRIPT_CONTINUE:
         if (!is_kernel_rules(e))
             return node->kind == SCRIPT_BREAK ? SCRIPT_BREAK_LOOP : SCRIPT_CONTINUE_LOOP;
-        jump(e, node);
+        script_jump(e, node->kind == SCRIPT_BREAK, node->span);
         break;
     case SCRIPT_PASS:
     case SCRIPT_ERROR:

@@ -81,8 +81,13 @@ bool script_shape(script_evaluator *e, script_value v, base_span span, uint32_t 
         items = v.as.list->items.items;
         count = v.as.list->items.count;
     }
-    if (count == 0 || count > MAX_RANK) {
-        script_error(e, "T0211", span, "a tensor of %zu axes; 1 to %d are possible", count, MAX_RANK);
+    script_value one = script_int(1);
+    if (count == 0) { /* a tensor without axes is one element: t[()] */
+        items = &one;
+        count = 1;
+    }
+    if (count > MAX_RANK) {
+        script_error(e, "T0211", span, "a tensor of %zu axes; up to %d are possible", count, MAX_RANK);
         return false;
     }
     const ir_expr **list = BASE_NEW_ARRAY(e->arena, const ir_expr *, count);

@@ -172,6 +172,7 @@ typedef struct script_loop {
     uint32_t count;
     script_loop_axis *axes;
     bool is_grid;
+    const ir_expr *bound; /* thread_binding: the index of the launch that the variable is, or NULL */
 } script_loop;
 
 typedef struct script_launch {
