@@ -426,6 +426,19 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
 
 /* ---- name: annotation = value ---- */
 
+/* A declaration makes a new variable. In an inner block a reader may take it for the one from before. */
+static void warn_hidden(script_evaluator *e, const script_node *target) {
+    script_binding *old = script_find_local(e, target->text);
+    if (!old || !old->span.file || script_scope_find(e, e->scope, target->text) ||
+        (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind == SCRIPT_BIND_PLAIN))
+        return;
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0389", target->span,
+                    "this '%s' is new, and hides the one from before until the block ends", target->text);
+    base_note(e->diagnostics, d, old->span, "'%s' from before is here", target->text);
+    base_help(e->diagnostics, d, "to change that one, leave the annotation out");
+}
+
 static void annotated_let(script_evaluator *e, const script_node *node, script_value annotation,
                           script_value value) {
     const char *name = node->a->text;
@@ -441,6 +454,7 @@ static void annotated_let(script_evaluator *e, const script_node *node, script_v
     if (old && (old->kind == SCRIPT_BIND_LET || old->kind == SCRIPT_BIND_POINTER) &&
         refuse_immutable(e, old, span, false))
         return;
+    warn_hidden(e, node->a);
     if (value.kind == SCRIPT_VALUE_META)
         value = *value.as.meta;
     if (value.kind == SCRIPT_VALUE_STRING) {
@@ -478,6 +492,7 @@ static void annotated_scalar(script_evaluator *e, const script_node *node, ir_ty
     if (old && (old->kind == SCRIPT_BIND_LET || old->kind == SCRIPT_BIND_POINTER) &&
         refuse_immutable(e, old, span, false))
         return;
+    warn_hidden(e, node->a);
     /* the value belongs to the names from before: convert it first */
     const ir_expr *x = NULL;
     if (node->c && !script_is_poison(value) && value.kind != SCRIPT_VALUE_FLOAT)

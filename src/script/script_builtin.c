@@ -137,7 +137,8 @@ static bool sort_indices(script_evaluator *e, const script_list *keys, size_t *o
     while (i < half && j < count) {
         script_value a = keys->items.items[order[reverse ? i : j]];
         script_value b = keys->items.items[order[reverse ? j : i]];
-        script_value less = e->stopped ? script_poison() : script_compare(e, SCRIPT_OP_LT, a, b, span);
+        script_value less =
+            script_is_stopped(e) ? script_poison() : script_compare(e, SCRIPT_OP_LT, a, b, span);
         if (less.kind != SCRIPT_VALUE_BOOL) {
             if (!script_is_poison(less))
                 script_error(e, "T0210", span, "items that are known at run time only cannot be ordered");
@@ -533,6 +534,13 @@ script_value script_word_python_round(script_evaluator *e, const script_call *ca
         return script_poison();
     }
     return script_int((int64_t)x);
+}
+
+script_value script_word_bit_length(script_evaluator *e, const script_call *call) {
+    (void)e;
+    int64_t v = call->receiver.as.integer;
+    uint64_t bits = v < 0 && !call->receiver.flag ? 0 - (uint64_t)v : (uint64_t)v;
+    return script_int(bits ? 64 - __builtin_clzll(bits) : 0);
 }
 
 /* ---- attributes by name ---- */

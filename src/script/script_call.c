@@ -430,7 +430,7 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     script_scope *caller = e->scope;
     const script_closure *running = e->closure;
     bool was_python = e->is_python, is_inline = closure->role == SCRIPT_ROLE_INLINE;
-    uint32_t outer_depth = e->inline_depth;
+    uint32_t outer_depth = e->inline_depth, depth = e->depth;
     if (is_inline && !script_need_kernel(e, span, "an inline function")) {
         script_leave(e);
         return script_poison();
@@ -439,6 +439,8 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
         e->scope = closure->scope;
     script_scope_open(e, true);
     e->closure = closure;
+    e->depth = 0;
+    e->calls++;
     e->is_python = !is_inline;
     e->inline_depth = is_inline ? e->ir_depth : 0;
     script_value result = script_poison();
@@ -454,6 +456,8 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     }
     e->scope = caller;
     e->closure = running;
+    e->depth = depth;
+    e->calls--;
     e->is_python = was_python;
     e->inline_depth = outer_depth;
     script_leave(e);

@@ -193,7 +193,7 @@ static script_value kernel_value(script_evaluator *e, const script_node *node) {
     return v;
 }
 
-/* A kernel of the file that the run does not ask for is not built. */
+/* A kernel of the file that the run does not ask for by its name. */
 static bool is_unwanted(const script_evaluator *e, const script_node *node) {
     return e->entry && e->scope == e->module_scope && strcmp(e->entry, node->text) != 0;
 }
@@ -210,11 +210,10 @@ void script_define_function(script_evaluator *e, const script_node *node) {
         v = closure_value(script_closure_make(e, node, node->text));
     else if (i > 0 && script_is_decorator(decorators->items.items[i - 1], SCRIPT_DECORATOR_KERNEL)) {
         i--;
-        if (!is_unwanted(e, node))
-            v = kernel_value(e, node);
+        v = is_unwanted(e, node) ? script_template_make(e, node, true) : kernel_value(e, node);
     } else if (i > 0 && script_is_decorator(decorators->items.items[i - 1], SCRIPT_DECORATOR_TEMPLATE)) {
         i--;
-        v = script_template_make(e, node);
+        v = script_template_make(e, node, false);
     } else
         v = closure_value(script_closure_make(e, node, node->text));
     for (; i > 0; i--)

@@ -37,7 +37,9 @@ static void candidate_names(script_evaluator *e, const script_ast *ast, bool wit
         if (!binding)
             continue;
         bool is_plain = binding->value.kind == SCRIPT_VALUE_FUNCTION;
-        if (binding->value.kind == SCRIPT_VALUE_TEMPLATE || (is_plain && defines_kernel(&node->body, 30)) ||
+        bool is_template =
+            binding->value.kind == SCRIPT_VALUE_TEMPLATE && !script_template_is_plain(binding->value);
+        if (is_template || (is_plain && defines_kernel(&node->body, 30)) ||
             (with_kernels && node->decorators.count > 0 && !is_plain))
             base_vector_push(e->arena, &names[0], node->text);
     }
@@ -101,7 +103,10 @@ static script_value call_factory(script_evaluator *e, script_value function, con
     base_span place = node->name_span.file ? node->name_span : node->span;
     script_arguments arguments = {0};
     name_list missing = {0};
-    bool good = check_defines(e, node, options);
+    bool takes_rest = false, good;
+    for (size_t i = 0; i < node->parameters.count; i++)
+        takes_rest |= node->parameters.items[i]->op == SCRIPT_PARAMETER_DOUBLE_STAR;
+    good = takes_rest || check_defines(e, node, options);
     for (size_t i = 0; i < node->parameters.count; i++) {
         const script_node *p = node->parameters.items[i];
         bool star = p->op == SCRIPT_PARAMETER_STAR || p->op == SCRIPT_PARAMETER_DOUBLE_STAR;
@@ -114,6 +119,14 @@ static script_value call_factory(script_evaluator *e, script_value function, con
                              (script_argument){.name = by_place ? NULL : p->text, .value = v, .span = place});
         } else if (!star && !p->b)
             base_vector_push(e->arena, &missing, p->text);
+    }
+    for (size_t i = 0; takes_rest && i < options->define_count; i++) {
+        const char *name = options->defines[i].name;
+        script_value v = defined_value(e, name);
+        good &= !script_is_poison(v);
+        if (!parameter_of(node, name))
+            base_vector_push(e->arena, &arguments.items,
+                             (script_argument){.name = name, .value = v, .span = place});
     }
     if (missing.count > 0) {
         base_diagnostic *d =
@@ -145,6 +158,8 @@ static script_value call_template(script_evaluator *e, script_value template, co
 typedef BASE_VECTOR(ir_function *) function_list;
 
 static void collect_kernels(script_evaluator *e, script_value v, unsigned depth, function_list *list) {
+    if (script_template_is_plain(v))
+        v = script_specialise(e, v.as.template, script_list_make(e->arena, SCRIPT_VALUE_DICT), e->statement);
     if (v.kind == SCRIPT_VALUE_KERNEL) {
         for (size_t i = 0; i < list->count; i++)
             if (list->items[i] == v.as.kernel)
@@ -179,7 +194,7 @@ static void keep(script_evaluator *e, script_value v, base_span span, const char
 static script_value run_entry(script_evaluator *e, script_value v, const script_options *options) {
     if (v.kind == SCRIPT_VALUE_FUNCTION && v.as.closure->role == SCRIPT_ROLE_PLAIN)
         return call_factory(e, v, options);
-    if (v.kind == SCRIPT_VALUE_TEMPLATE)
+    if (v.kind == SCRIPT_VALUE_TEMPLATE && !script_template_is_plain(v))
         return call_template(e, v, options);
     return v;
 }

@@ -14,23 +14,44 @@ base_diagnostic *script_error(script_evaluator *e, const char *code, base_span s
     return d;
 }
 
+/* The body of the kernel or of the module goes on behind the statement that met a limit, once for the steps.
+ */
+static void leave_statement(script_evaluator *e) {
+    e->unwinding = true;
+    if (e->steps_left == 0 && !e->is_refilled) {
+        e->is_refilled = true;
+        e->steps_left = e->step_limit / 8;
+    } else if (e->steps_left == 0)
+        e->stopped = true;
+}
+
+bool script_is_stopped(const script_evaluator *e) {
+    return e->stopped || e->unwinding;
+}
+
 bool script_enter(script_evaluator *e, base_span span) {
-    if (e->stopped)
+    if (script_is_stopped(e))
         return false;
     if (e->steps_left == 0) {
-        e->stopped = true;
         base_diagnostic *d = script_error(e, "T0280", span, "evaluation of the script took too many steps");
         base_help(e->diagnostics, d, "a loop of a plain function probably never ends");
+        leave_statement(e);
         return false;
     }
     e->steps_left--;
-    if (e->depth >= e->depth_limit) {
-        e->stopped = true;
-        script_error(e, "T0281", span,
-                     "nested over %u levels deep: expressions and calls of a script may not", e->depth_limit);
+    if (e->depth >= e->depth_limit || e->level >= SCRIPT_MAX_LEVEL) {
+        base_diagnostic *d = script_error(
+            e, "T0281", span,
+            e->calls > 8 ? "calls nested over %u deep: functions of a script may not"
+                         : "nested over %u levels deep: expressions and calls of a script may not",
+            e->calls > 8 ? e->calls : e->depth_limit);
+        if (e->calls > 8)
+            base_help(e->diagnostics, d, "a recursion probably never ends");
+        leave_statement(e);
         return false;
     }
     e->depth++;
+    e->level++;
     return true;
 }
 
@@ -41,6 +62,7 @@ void script_charge(script_evaluator *e, size_t items) {
 
 void script_leave(script_evaluator *e) {
     e->depth--;
+    e->level--;
 }
 
 bool script_deeper(script_evaluator *e, uint32_t count, base_span span) {

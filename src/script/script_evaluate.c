@@ -413,12 +413,19 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
     e->ir_depth = 1;
     e->temporary = 0;
     e->statement = place;
+    uint32_t calls = e->calls, first_body = e->first_body;
+    e->calls = 0;
+    e->first_body = e->bodies;
     script_scope_open(e, true);
     for (size_t i = 0; i < node->items.count; i++)
         type_parameter(e, node->items.items[i]);
+    for (size_t i = 0; i < node->parameters.count; i++) /* shapes before them may name constants */
+        constant_parameter(e, node->parameters.items[i], constants);
     for (size_t i = 0; i < node->parameters.count; i++)
         parameter(e, node->parameters.items[i], constants);
     script_statements(e, &node->body);
+    e->calls = calls;
+    e->first_body = first_body;
     script_pool_finish(e);
     script_launch_finish(e, place);
     append_sizes(e);
@@ -438,7 +445,8 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     e->diagnostics = diagnostics;
     e->module = ir_module_create(arena, diagnostics);
     e->names = e->module->names;
-    e->steps_left = options->step_limit ? options->step_limit : 10000000;
+    e->steps_left = e->step_limit = options->step_limit ? options->step_limit : 10000000;
+    e->unreachable = base_map_create(arena);
     e->depth_limit = options->depth_limit ? options->depth_limit : 200;
     e->is_python = true;
     e->gone = base_map_create(arena);

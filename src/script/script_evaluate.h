@@ -66,8 +66,14 @@ struct script_evaluator {
     const char *entry;
     bool entry_found;
     uint64_t steps_left;
-    uint32_t depth, depth_limit;
-    bool stopped; /* a limit was reached: everything returns poison */
+    uint64_t step_limit;
+    uint32_t depth, depth_limit; /* levels inside the function that runs */
+    uint32_t level;              /* and of all of them */
+    uint32_t calls;              /* functions that run */
+    uint32_t bodies, first_body; /* bodies of statements; how many are around the kernel's or module's own */
+    base_map *unreachable;       /* statements behind a jump that were reported */
+    bool unwinding;              /* a limit was reached: poison up to the body of the kernel or module */
+    bool is_refilled, stopped;   /* the second time everything ends */
     script_scope *scope, *module_scope, *builtin_scope;
     base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
     base_map *defined;                /* names given by -D */
@@ -104,6 +110,8 @@ struct script_evaluator {
 
 base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+enum { SCRIPT_MAX_LEVEL = 1500 }; /* each takes about a kilobyte of the stack */
+bool script_is_stopped(const script_evaluator *e);
 /* Counts a step and a level; false: a limit was reached (reported once). Leave with script_leave. */
 bool script_enter(script_evaluator *e, base_span span);
 void script_leave(script_evaluator *e);
@@ -399,7 +407,8 @@ bool script_decorators(script_evaluator *e, const script_node *node, script_list
 bool script_is_decorator(script_value v, int which);
 script_value script_decorate(script_evaluator *e, script_value decorator, script_value v,
                              const script_node *node, base_span span);
-script_value script_template_make(script_evaluator *e, const script_node *node);
+script_value script_template_make(script_evaluator *e, const script_node *node, bool is_plain);
+bool script_template_is_plain(script_value v); /* a kernel that is built when it is asked for */
 /* The kernel for these constants; POISON: reported. */
 script_value script_specialise(script_evaluator *e, script_template *template, script_value constants,
                                base_span span);

@@ -488,6 +488,7 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_INT: /* of a constant, and of a member of an enumeration that is a word */
         if (strcmp(name, "value") == 0)
             return object;
+        family = "int";
         break;
     case SCRIPT_VALUE_KERNEL:
         family = "Kernel";
@@ -552,6 +553,13 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         break;
     case SCRIPT_VALUE_TEMPLATE:
         family = "Template";
+        if (script_template_is_plain(object)) {
+            family = "Kernel";
+            object =
+                script_specialise(e, object.as.template, script_list_make(e->arena, SCRIPT_VALUE_DICT), span);
+            if (script_is_poison(object))
+                return object;
+        }
         break;
     case SCRIPT_VALUE_OBJECT:
     case SCRIPT_VALUE_CLASS: {

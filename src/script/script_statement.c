@@ -19,9 +19,21 @@ void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body) 
     e->ir_depth--;
 }
 
-/* Statements whose frame is broken still show their own errors; what they build is thrown away. */
+/* Statements whose frame is broken still show their own errors; what they build is thrown away. The names
+ * that they bind may have been meant for what follows: those say nothing more. */
 static void body_for_errors(script_evaluator *e, const script_nodes *body) {
-    script_body(e, ir_stmt_create(e->module, IR_STMT_BLOCK, e->statement), body);
+    ir_stmt *outer = e->block;
+    if (!script_deeper(e, 1, e->statement))
+        return;
+    e->block = ir_stmt_create(e->module, IR_STMT_BLOCK, e->statement);
+    script_scope *scope = script_scope_open(e, false);
+    script_statements(e, body);
+    script_scope_close(e);
+    for (size_t i = 0; i < scope->names.count; i++)
+        if (!script_find_local(e, scope->names.items[i]))
+            script_bind(e, scope->names.items[i], script_poison(), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
+    e->block = outer;
+    e->ir_depth--;
 }
 
 /* ---- if ---- */
@@ -83,7 +95,7 @@ static script_flow for_python(script_evaluator *e, const script_node *node) {
     script_value iterable = script_expression(e, node->b);
     if (!script_iterate(e, iterable, &items, node->b->span))
         return SCRIPT_NEXT;
-    for (size_t i = 0; i < items->items.count && !e->stopped; i++) {
+    for (size_t i = 0; i < items->items.count && !script_is_stopped(e); i++) {
         if (!script_enter(e, node->span))
             return SCRIPT_LEAVE;
         script_assign(e, node->a, items->items.items[i], node->b->span);
@@ -113,7 +125,7 @@ static script_flow while_python(script_evaluator *e, const script_node *node) {
             return SCRIPT_LEAVE;
         script_flow flow = script_statements(e, &node->body);
         script_leave(e);
-        if (flow == SCRIPT_LEAVE || e->stopped)
+        if (flow == SCRIPT_LEAVE || script_is_stopped(e))
             return SCRIPT_LEAVE;
         if (flow == SCRIPT_BREAK_LOOP)
             return SCRIPT_NEXT;
@@ -448,9 +460,24 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
     return SCRIPT_NEXT;
 }
 
+/* Behind a jump of the same body; said once for a body, however often it runs. */
+static void warn_unreachable(script_evaluator *e, const script_nodes *body, size_t at) {
+    const script_node *jump = body->items[at], *next = at + 1 < body->count ? body->items[at + 1] : NULL;
+    if (!next || base_map_get(e->unreachable, BASE_KEY(next)) ||
+        (jump->kind != SCRIPT_RETURN && jump->kind != SCRIPT_RAISE && jump->kind != SCRIPT_BREAK &&
+         jump->kind != SCRIPT_CONTINUE))
+        return;
+    base_map_set(e->unreachable, BASE_KEY(next), e);
+    base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0388", next->span,
+                                     "this is never reached: the statement before it leaves the block");
+    base_note(e->diagnostics, d, jump->span, "the block ends here");
+}
+
 script_flow script_statements(script_evaluator *e, const script_nodes *body) {
     base_span outer = e->statement;
     script_flow flow = SCRIPT_NEXT;
+    bool goes_on = e->calls == 0 && e->bodies == e->first_body;
+    e->bodies++;
     for (size_t i = 0; i < body->count && flow == SCRIPT_NEXT; i++) {
         if (!script_enter(e, body->items[i]->span))
             break;
@@ -459,7 +486,11 @@ script_flow script_statements(script_evaluator *e, const script_nodes *body) {
             e->statement = body->items[i]->span;
         flow = statement(e, body->items[i]);
         script_leave(e);
+        warn_unreachable(e, body, i);
+        if (goes_on)
+            e->unwinding = false;
     }
+    e->bodies--;
     e->statement = outer;
     return flow;
 }

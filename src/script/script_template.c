@@ -12,15 +12,21 @@ typedef struct script_instance {
 struct script_template {
     const script_node *node;
     script_scope *scope;
+    bool is_plain; /* a kernel without constants, built only when somebody asks for it */
     BASE_VECTOR(script_instance) instances;
 };
 
-script_value script_template_make(script_evaluator *e, const script_node *node) {
+script_value script_template_make(script_evaluator *e, const script_node *node, bool is_plain) {
     script_value v = {.kind = SCRIPT_VALUE_TEMPLATE};
     v.as.template = BASE_NEW(e->arena, script_template);
     v.as.template->node = node;
     v.as.template->scope = e->scope;
+    v.as.template->is_plain = is_plain;
     return v;
+}
+
+bool script_template_is_plain(script_value v) {
+    return v.kind == SCRIPT_VALUE_TEMPLATE && v.as.template->is_plain;
 }
 
 const script_node *script_template_node(const script_template *template) {
@@ -100,6 +106,8 @@ script_value script_specialise(script_evaluator *e, script_template *template, s
     const script_node *node = template->node;
     script_value full = script_list_make(e->arena, SCRIPT_VALUE_DICT);
     script_scope *outer = e->scope;
+    base_builder missing;
+    base_builder_start(&missing, e->arena);
     bool good = check_given(e, node, constants.as.list, span);
     if (e->function) {
         script_not_supported(e, span, "specialize inside a kernel");
@@ -119,14 +127,16 @@ script_value script_specialise(script_evaluator *e, script_template *template, s
             e->scope = template->scope;
             v = script_expression(e, p->b);
             e->scope = outer;
-        } else if (!given) {
-            base_diagnostic *d = script_error(e, "T0384", span, "specialize needs the constant '%s' of '%s'",
-                                              p->text, node->text);
-            say_definition(e, d, node);
-        }
+        } else if (!given)
+            base_builder_format(&missing, "%s%s", missing.size ? ", " : "", p->text);
         good &= !script_is_poison(v);
         script_list_add(e->arena, full, key);
         script_list_add(e->arena, full, v);
+    }
+    if (missing.size) {
+        base_diagnostic *d =
+            script_error(e, "T0384", span, "'%s' needs a constant for %s", node->text, missing.data);
+        say_definition(e, d, node);
     }
     if (!good)
         return script_poison();

@@ -43,6 +43,23 @@ static void factories(void **state) {
           NULL, "", "the file has 2 functions that make a kernel [T0382]");
     takes(*state, "def make(M):\n    return M\n", "make", "M=3",
           "t.py:1:5: error: 'make' gives an int, not a kernel [T0383]");
+    takes(*state,
+          "def make(**sizes):\n" /* what no parameter takes */
+          "    @T.prim_func\n"
+          "    def kernel(A: T.Buffer((sizes[\"M\"],), \"int8\")):\n"
+          "        A[0] = 1\n"
+          "    return kernel\n",
+          "make", "M=6", "function kernel(A: int8[6])");
+    takes(*state,
+          "@T.prim_func\n" /* a kernel that only a factory asks for */
+          "def inner(A: T.Buffer((4,), \"int8\")):\n"
+          "    A[0] = 1\n"
+          "@T.prim_func\n"
+          "def broken(A: T.Buffer((4,), \"int8\")):\n"
+          "    A[0] = nothing\n"
+          "def make():\n"
+          "    return inner.with_attr(\"global_symbol\", \"named\")\n",
+          "make", "", "function named(A: int8[4]):\n    A[0] = 1_int8\n");
     takes(*state, FACTORY "def pair(M):\n    return make(M), make(M + 1)\n", "pair", "M=2",
           "function kernel_1(A: float32[3, 8])");
     takes(*state, FACTORY, "mak", "", "the file has no kernel 'mak' [T0206]");
@@ -62,7 +79,7 @@ static void templates(void **state) {
         "        B[0] = 1\n";
     takes(*state, script, "k", "K=3", "function k(A: int32[8], B: int32[8]):\n    A[0] = 3\n    B[0] = 1\n");
     takes(*state, script, NULL, "K=3 B=None twice=True", "function k(A: int32[8]):\n    A[0] = 6\n");
-    takes(*state, script, "k", "", "specialize needs the constant 'K' of 'k' [T0384]");
+    takes(*state, script, "k", "", "'k' needs a constant for K [T0384]");
     static const char *const cached = "@T.jit\n"
                                       "def k(A: T.Buffer((8,), \"int32\"), *, K: T.constexpr):\n"
                                       "    A[0] = K\n"
@@ -80,8 +97,7 @@ static void templates(void **state) {
          "k.specialize(K=1, B=3)\n"
          "k.specialize(K=1, A=3)\n"
          "x = T.constexpr(3)\n",
-         "4:1 T0384 specialize got 'L', which is no parameter of 'k'",
-         "5:1 T0384 specialize needs the constant 'K' of 'k'",
+         "4:1 T0384 specialize got 'L', which is no parameter of 'k'", "5:1 T0384 'k' needs a constant for K",
          "6:1 T0384 'K' of 'k' is a constant that never changes, not a list",
          "7:1 T0384 'B' of 'k' is optional: specialize takes only None for it, not an int",
          "8:1 T0384 'A' of 'k' is given at launch, not by specialize",
