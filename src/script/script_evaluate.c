@@ -119,7 +119,7 @@ void script_import(script_evaluator *e, const script_node *node) {
     bool from = node->kind == SCRIPT_FROM_IMPORT;
     if (from && node->text && strcmp(node->text, "__future__") == 0)
         return;
-    if (script_in_kernel(e)) {
+    if (script_in_kernel(e) && !e->is_python) {
         base_diagnostic *d = script_error(e, "T0265", node->span, "an import in the body of a kernel");
         base_help(e->diagnostics, d, "import before the function");
         return;
