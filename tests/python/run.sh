@@ -1,0 +1,264 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compile-time Python from outside: public failure cases E and H, run and as constants; factories and templates from the
+# command line; what a wrong script is told, all of it in one run. Prints TAP.
+# covers: A41-A51
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD tirc=$PWD/${TIRC_BUILD:-build/test}/tirc
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export NO_COLOR=1
+number=0 bad=0
+say() {
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else
+        echo "not ok $number - $2"
+        head -n 20 log | sed 's/^/# /'
+        bad=1
+    fi
+}
+# kernel FILE BODY: n is an int32 of the launch, A and B 16 floats, C 16 int32, one thread
+kernel() {
+    {
+        printf '%s\n' 'from tvm.script import tirx as T' '' '@T.prim_func' \
+            'def k(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32"), C: T.Buffer((16,), "int32"), n: T.int32):' \
+            '    T.device_entry()' '    bx = T.cta_id([1])' '    tx = T.thread_id([1])'
+        sed 's/^/    /' <<<"$2"
+    } >"$1.py"
+}
+# gives NAME BODY LINE...: the run says nothing on the way and shows these lines
+gives() {
+    local name=$1
+    kernel case "$2"
+    shift 2
+    printf '%s\n' "$@" >want
+    "$tirc" run case.py --arg A=arange --arg B=zeros --arg C=zeros --arg n=3 --show B --show C >got 2>log
+    local status=$?
+    cat got >>log
+    [ $status -eq 0 ] && while read -r line; do grep -q -F -e "$line" got || { echo "no: $line" >>log; false; break; }; done <want
+    say $? "$name"
+}
+# told NAME STATUS FILE[:ENTRY] OPTIONS -- LINE...: exactly these diagnostics, "LINE:COLUMN CODE words", in this order
+told() {
+    local name=$1 want_status=$2 file=$3 options=()
+    shift 3
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    timeout 20 "$tirc" check "$file" --format line "${options[@]}" >log 2>&1
+    local status=$? line at
+    [ $status -eq "$want_status" ] && [ "$(grep -c '\[T[0-9]*\]$' log)" -eq $# ]
+    local good=$?
+    at=0
+    for line in "$@"; do
+        at=$((at + 1))
+        # places of -D are not in the file
+        sed -n "$at"p <(grep '\[T[0-9]*\]$' log) | sed -E 's/^[^:]*:([0-9]+:[0-9]+): (error|warning|note): (.*) \[(T[0-9]+)\]$/\1 \4 \3/' |
+            grep -q -F -e "$line" || { echo "wanted: $line" >>log; good=1; }
+    done
+    say $good "$name"
+}
+
+# ---- failure cases E, run
+gives "case E01: a loop binds a fresh name, the scalar from before stays (as constants)" 'd: T.int32 = 5
+for e in range(3):
+    C[e] = e
+C[4] = d' 'C = int32[16]: 0 1 2 0 5 0'
+kernel case 'd: T.int32 = 5
+for d in range(n):
+    C[d] = d
+C[4] = d'
+"$tirc" run case.py --arg A=zeros --arg B=zeros --arg C=zeros --arg n=3 --show C >log 2>&1 &&
+    grep -q 'T0226' log && grep -q 'C = int32\[16\]: 0 1 2 0 5 0' log
+say $? "case E01: a loop binds a fresh name, the scalar from before stays, and a warning says so"
+kernel case 'v: T.let = 3
+w: T.let = n * 2
+if n > 2:
+    v = 0
+    w = 0
+v += 1'
+told "case E02: a let is not bound again, constant or not" 1 case.py -- \
+    "11:9 T0221 'v' cannot be assigned" "12:9 T0221 'w' cannot be assigned" "13:5 T0220 'v' cannot be assigned"
+gives "case E04: a let of a load is read once, where it stands" 't: T.let = T.max(A[n], 1.0)
+A[n] = t * 2.0
+B[0] = t / 2.0
+u: T.let = T.max(A[n], T.float32(1))
+B[1] = u' 'B = float32[16]: 1.5 6 0'
+gives "case E04: a scalar of a load keeps what it read" 't: T.float32 = T.max(A[4], 1.0)
+A[4] = t * 2.0
+B[0] = t / 2.0
+B[1] = A[4]' 'B = float32[16]: 2 8 0'
+gives "case E05: on a scalar and an element it is read, modify, write" 's: T.int32 = 7
+s -= 1
+s *= n
+C[0] = s
+C[1] = 10
+C[1] -= 1
+C[1] <<= 2
+A[n] /= 2.0
+B[0] = A[n]' 'B = float32[16]: 1.5 0' 'C = int32[16]: 18 36 0'
+kernel case 'v: T.let = 3
+v -= 1
+w: T.let = n
+w -= 1
+for i in range(4):
+    i += 1
+n += 1'
+told "case E05: on a let, a loop variable and a parameter it is an error" 1 case.py -- \
+    "9:5 T0220 'v'" "11:5 T0220 'w'" "13:9 T0224 'i'" "14:5 T0223 'n'"
+for spelling in 's: T.int32 = n' $'s = T.local_scalar("int32")\ns = n' $'s = T.alloc_local((1,), "int32")\ns[0] = n' 's = n + 0'; do
+    kernel case "$spelling"$'\ns = s * 2\nC[0] = s'
+    "$tirc" build case.py --emit cuda 2>log | sed 's/alignas([0-9]*) //' >"cuda$number"
+    "$tirc" build case.py --emit tir >"tir$number" 2>>log
+    "$tirc" run case.py --arg A=zeros --arg B=zeros --arg C=zeros --arg n=3 --show C 2>>log | grep -q 'C = int32\[16\]: 6 0' &&
+        { [ $number -eq ${first:=$number} ] || { diff "cuda$first" "cuda$number" && diff "tir$first" "tir$number"; } >>log; }
+    say $? "case E08: one scalar, whatever its spelling: $(head -n 1 <<<"$spelling")"
+done
+kernel case 'C[0] = A[n] + 0.5
+C[1] = -2.75
+C[2] = T.cast(A[n] + 0.5, "int32")'
+"$tirc" run case.py --arg A=arange --arg B=zeros --arg C=zeros --arg n=3 --show C --format line >log 2>&1 &&
+    grep -q "case.py:8:[0-9]*: warning: kernel 'k' stores float32 into 'C' of int32.*T0235" log && grep -q "case.py:9:.*T0235" log &&
+    ! grep -q 'case.py:10:' log && grep -q 'C = int32\[16\]: 3 -2 3 0' log
+say $? "case E12: a float stored into an integer is truncated toward zero, and the warning has its place and both types"
+gives "case E13: a while loop over a halving scalar" 's: T.int32 = 128
+rounds: T.int32 = 0
+total: T.int32 = 0
+while s >= 1:
+    for i in range(s, 2 * s):
+        total += i
+    rounds += 1
+    s //= 2
+C[0] = rounds + 1
+C[1] = s
+C[2] = total' 'C = int32[16]: 9 0 32640 0'
+cat >case.py <<'E2'
+from tvm.script import tirx as T
+
+
+def halving(s):
+    rounds, total = 0, 0
+    while s >= 1:
+        total += sum(range(s, 2 * s))
+        rounds += 1
+        s //= 2
+    return rounds + 1, s, total
+
+
+@T.prim_func
+def k(C: T.Buffer((16,), "int32")):
+    T.device_entry()
+    tx = T.thread_id([1])
+    for i in T.unroll(1):
+        C[0] = halving(128)[0]
+        C[1] = halving(128)[1]
+        C[2] = halving(128)[2]
+E2
+"$tirc" run case.py --arg C=zeros --show C >log 2>&1 && grep -q 'C = int32\[16\]: 9 0 32640 0' log
+say $? "case E13: the same while compiling"
+# ---- H
+kernel case 'T.attr({"tirx.max_registers": 64, "tirx.launch_bounds_min_blocks_per_sm": 2})
+C[0] = 1'
+told "case H07: a register cap beside launch bounds is refused" 1 case.py -- "8:12 T0251 a register cap together with launch bounds"
+
+# ---- factories and templates from the command line
+run_factory() { # NAME STATUS WORDS COMMAND...
+    local name=$1 want_status=$2 words=$3
+    shift 3
+    "$tirc" "$@" >log 2>&1
+    local status=$?
+    [ $status -eq "$want_status" ] && grep -q -F -e "$words" log
+    say $? "$name"
+}
+factory=$root/examples/factory_gemm.py template=$root/examples/softmax_template.py
+run_factory "FILE:FACTORY with -D" 0 'C = float32[64, 64]: 666624 667120' run "$factory:gemm" -D M=64 -D N=64 -D K=32 \
+    --arg A=arange --arg B=arange --show C
+run_factory "the only candidate needs no name" 0 'C = float32[32, 32]:' run "$factory" -D M=32 -D N=32 -D K=16 \
+    --arg A=arange --arg B=arange --show C
+run_factory "a factory without its constants" 1 "'gemm' needs a value for M, N, K [T0381]" check "$factory:gemm"
+run_factory "a constant that nothing takes" 1 'did you mean -D depth=...?' check "$factory" -D M=32 -D N=32 -D K=16 -D dept=3
+run_factory "a factory that raises" 1 'M=33 is no multiple of the tile, 32 [T0267]' check "$factory" -D M=33 -D N=32 -D K=16
+run_factory "a template" 0 'kernel softmax_kernel' build "$template" -D ROWS=3 -D COLS=100 --emit plan
+run_factory "a template without its constants" 1 "'softmax' needs a constant for ROWS, COLS [T0384]" check "$template"
+run_factory "no such entry" 1 'it has: gemm' check "$factory:gem"
+cat "$template" "$factory" >both.py
+run_factory "several candidates are listed" 1 'FILE:NAME says which: softmax, gemm' check both.py
+run_factory "one of them by name" 0 'Y = float32[1, 4]: 0.0320586' run both.py:softmax -D ROWS=1 -D COLS=4 --arg X=arange --show Y
+
+# ---- wrong scripts: located, all in one run, and it ends
+cat >wrong.py <<'E3'
+from tvm.script import tirx as T
+import torch
+
+
+def forever(n):
+    return forever(n + 1)
+
+
+def spin():
+    while True:
+        pass
+
+
+def early():
+    return 1
+    print("never")
+
+
+first = forever(0)
+second = spin()
+third = early()
+fourth = [1, 2][3] + {"a": 1}["b"]
+fifth = torch.empty(4)
+sixth = unknown + 1
+many = [i for i in range(100000)]
+assert len(many) == 100000 and many[-1] == 99999
+
+
+@T.prim_func
+def k(A: T.Buffer((16,), "float32"), C: T.Buffer((16,), "int32")):
+    T.device_entry()
+    tx = T.thread_id([1])
+    v: T.let = 1
+    v = 2
+    s: T.int32 = 0
+    if tx == 0:
+        s: T.int32 = 1
+    C[0] = s % 0
+    C[1] = forever(1)
+    for x in [1, 2]:
+        A[x] = nobody
+    A[T.float32(1.0)] = 1.0
+    return
+    C[2] = 1
+E3
+told "everything that is wrong, in one run" 1 wrong.py -- \
+    "6:12 T0281 calls nested over" "6:20 T0281 calls nested over" "11:9 T0280 evaluation of the script took too many steps" "16:5 T0388 this is never reached" \
+    "22:17 T0263 index 3 is outside a list of 2 items" "22:31 T0263 the dict has no key 'b'" \
+    "23:9 T0265 torch.empty is not available" "24:9 T0201 name 'unknown' is not defined" "34:5 T0221 'v' cannot be assigned" \
+    "37:9 T0389 this 's' is new, and hides the one from before" "38:12 T0261 division by zero" \
+    "40:14 T0240 a kernel cannot loop over a list" "41:16 T0201 name 'nobody' is not defined" "42:7 T0212 an index" \
+    "44:5 T0388 this is never reached"
+cat >grow.py <<'E4'
+text = "a" * (1 << 40)
+numbers = [0] * (1 << 21)
+table = {i: i for i in range(1 << 20)}
+
+
+def double(x):
+    while True:
+        x = x + x
+
+
+double([1])
+double("ab")
+E4
+told "what grows without end" 1 grow.py -- "1:8 T0263" "2:11 T0263" "3:10 T0263 a dict of over 65536 entries" "8:9 T0280" "8:13 T0263 a sequence of over" "8:17 T0280"
+printf 'import os\nx = open("/etc/passwd").read()\nimport time\ny = time.time()\nz = os.system("true")\nassert os.environ.get("HOME") is None\nw = __import__("os")\n' >files.py
+told "no files, no clock, no surroundings" 1 files.py -- "2:5 T0201 name 'open' is not defined" "4:5 T0265 time.time is not available" \
+    "5:5 T0265 os.system is not available" "7:5 T0201 name '__import__' is not defined"
+printf 'print("tile", 4, [1.5, "x"], {"a": None})\nfrom tvm.script import tirx as T\n@T.prim_func\ndef k(A: T.Buffer((4,), "int8")):\n    A[0] = 1\n' >printing.py
+told "print is a note" 0 printing.py -- "1:1 T0387 tile 4 [1.5, 'x'] {'a': None}"
+echo "1..$number"
+exit $bad
