@@ -160,6 +160,9 @@ typedef enum tirc_schedule {
 /* How matrix instructions add: as the hardware of the module's target, as a chain of f32 multiply-adds in
  * increasing k, or exactly with one rounding. */
 typedef enum tirc_numerics { TIRC_NUMERICS_HW, TIRC_NUMERICS_FP32, TIRC_NUMERICS_EXACT } tirc_numerics;
+/* How ex2, lg2, rcp, rsqrt, sqrt, sin, cos and tanh.approx are computed: nearly exactly (rounded once from
+ * double precision), or to the last bit as an H200 does. */
+typedef enum tirc_approximations { TIRC_APPROXIMATE_NEARLY, TIRC_APPROXIMATE_H200 } tirc_approximations;
 /* Kinds of asynchronous work, as bits for tirc_launch.late_classes; tirc_async_name gives "bulk" for index 1.
  */
 TIRC_API const char *tirc_async_name(unsigned index); /* NULL: there is no such kind */
@@ -198,6 +201,7 @@ typedef struct tirc_launch {
     bool tmem_lanes_release;    /* lane 0 in an address of tensor memory means the warp's own lanes */
     bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
     tirc_numerics numerics;
+    tirc_approximations approximations;
     /* On a GPU, beside what the kernel asks for: a launch whose CTAs are all resident, one that may start
      * before the one before it has ended, its priority, and the part of an SM's memory that is to be shared
      * (percent). */

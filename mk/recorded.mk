@@ -14,3 +14,12 @@ $(BUILD)/tool/approx_record: tests/recorded/approx_record.c tests/recorded/appro
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< -ldl
 unit: $(BUILD)/tool/approx_record
+# Their tables, from what the recorder brought back; and the machine's model against the digests.
+$(BUILD)/tool/approx_fit: tests/recorded/approx_fit.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< -lm
+$(BUILD)/tool/approx_replay: tests/recorded/approx_replay.c tests/recorded/approx.h \
+    $(foreach m,$(call reverse,$(call modules_upto,vm,$(MODULES))),$(BUILD)/lib/$(m).a)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -O2 -o $@ $(filter %.c,$^) $(filter %.a,$^) $(LDLIBS)
+unit: $(BUILD)/tool/approx_fit $(BUILD)/tool/approx_replay

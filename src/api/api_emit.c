@@ -48,6 +48,14 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip) 
     return code;
 }
 
+vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch) {
+    if (launch->approximations != TIRC_APPROXIMATE_H200)
+        return code->program;
+    if (!code->program_h200)
+        code->program_h200 = vm_load_with(arena, code->ptx, VM_APPROXIMATE_H200);
+    return code->program_h200;
+}
+
 /* ---- emit ---- */
 typedef struct emit_call {
     tirc_module *module;

@@ -31,7 +31,7 @@ struct tirc_session {
 typedef struct api_code {
     lower_result *lowered;
     ptx_module *ptx;
-    vm_program *program;
+    vm_program *program, *program_h200; /* the second when asked for */
     bool no_contract;
     const char *skip;
     struct api_code *next;
@@ -67,6 +67,8 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
 void api_plan_svg(const tirc_session *session, const lower_result *lowered, base_builder *out);
 /* Code for the machine, made on first use. NULL after errors. */
 api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
+/* The machine's code with the approximations that the launch asks for. */
+vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch);
 bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);
 /* Our bytes of a map given as an argument; false after reporting what is wrong. */
 bool api_tensor_map(tirc_session *session, const tirc_tensor_map *from, const char *name,

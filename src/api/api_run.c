@@ -172,7 +172,8 @@ static void run_body(void *argument) {
     if (all)
         same = api_run_schedules(run);
     else
-        run->result = vm_run(session->arena, run->code->program, &run->machine);
+        run->result =
+            vm_run(session->arena, api_code_program(session->arena, run->code, run->launch), &run->machine);
     run->seconds = now() - start;
     api_unpack_storage(run);
     if (!all)
@@ -189,6 +190,7 @@ tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report
         (launch->parameters && (module->kind != TIRC_KIND_PTX || launch->argument_count)) ||
         (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_ALL ||
         (unsigned)launch->numerics > TIRC_NUMERICS_EXACT ||
+        (unsigned)launch->approximations > TIRC_APPROXIMATE_H200 ||
         (launch->schedule == TIRC_SCHEDULE_ALL && (launch->device || launch->on_gpu)))
         return TIRC_USAGE;
     api_run run = {.module = module, .launch = launch};

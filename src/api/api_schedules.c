@@ -117,7 +117,7 @@ bool api_run_schedules(api_run *run) {
     t.first = BASE_NEW_ARRAY(arena, void *, buffers + 1);
     save(&t, t.before);
     run->machine.schedule = VM_SCHEDULE_EARLY;
-    run->result = vm_run(arena, run->code->program, &run->machine);
+    run->result = vm_run(arena, api_code_program(arena, run->code, run->launch), &run->machine);
     check_report_findings(run->module->session->diagnostics, run->code->ptx, run->result);
     save(&t, t.first);
     if (run->result->status == VM_BAD_LAUNCH || run->result->status == VM_NO_MEMORY ||
@@ -134,7 +134,7 @@ bool api_run_schedules(api_run *run) {
         launch.seed = entry->seed;
         launch.print = NULL;
         restore(&t, t.before);
-        const vm_result *result = vm_run(arena, run->code->program, &launch);
+        const vm_result *result = vm_run(arena, api_code_program(arena, run->code, run->launch), &launch);
         report_new(&t, result, entry->name, &seen);
         if (result->status == VM_COMPLETE && run->result->status == VM_COMPLETE)
             compare(&t, entry->name);

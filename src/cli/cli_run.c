@@ -39,6 +39,10 @@ static const cli_option options[] = {
      "when asynchronous work happens, and the order of warps; early when not given. all: every one, compared",
      false},
     {"--numerics", "hw|fp32|exact", "how matrix instructions add; hw when not given", false},
+    {"--approx", "exact|h200",
+     "approximate instructions (ex2.approx and so on): rounded once, or to the last bit as an H200 computes "
+     "them; exact when not given",
+     false},
     {"--sms", "N", "SMs of the machine; 148 when not given", false},
     {"--ctas-per-sm", "N", "CTAs that live on an SM at a time, at most; as many as fit when not given",
      false},
@@ -171,6 +175,10 @@ static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
         cli_usage("run", "`--numerics %s`: hw, fp32 or exact is wanted", numerics);
         return false;
     }
+    bool h200;
+    if (!read_switch(arguments, "--approx", "exact", "h200", &h200))
+        return false;
+    launch->approximations = h200 ? TIRC_APPROXIMATE_H200 : TIRC_APPROXIMATE_NEARLY;
     if (!read_switch(arguments, "--tmem-lanes", "strict", "release", &launch->tmem_lanes_release) ||
         !read_switch(arguments, "--tmem-unpack", "zero", "keep", &launch->tmem_unpack_preserves))
         return false;

@@ -19,6 +19,9 @@ typedef struct vm_kernel_info {
 /* Decodes what the entries reach. Reports unsupported instructions as T07xx warnings at their place (they end
  * a run as incomplete only when executed). NULL on errors. */
 vm_program *vm_load(base_arena *arena, const ptx_module *module);
+/* How approximate instructions (ex2.approx and so on) are computed: nearly exactly, or as an H200 does. */
+typedef enum vm_approximations { VM_APPROXIMATE_NEARLY, VM_APPROXIMATE_H200 } vm_approximations;
+vm_program *vm_load_with(base_arena *arena, const ptx_module *module, vm_approximations approximations);
 bool vm_kernel(const vm_program *program, size_t index, vm_kernel_info *info);
 
 /* A global buffer of the caller, alive during the run. The machine gives it a device address; guards around

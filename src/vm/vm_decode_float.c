@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Floating-point arithmetic (PTX ISA 9.7.3, 9.7.4, 9.7.5). .ftz, .sat and directed roundings are separate
  * operations or the integer arithmetic of level/vm_soft.h, so that the plain forms stay one operation. */
+#include "vm/vm_approx.h"
 #include "vm/vm_decode.h"
 
 #define NONE VM_REF_NONE
@@ -190,6 +191,40 @@ static bool rounded_unary(vm_decoder *d, const lanes *with) {
     return arithmetic(d, with);
 }
 
+/* Approximate instructions as an H200 computes them; false: not one of them. */
+static bool approximate(vm_decoder *d, vm_approx function) {
+    const ptx_instruction *i = d->instruction;
+    bool ftz = ptx_has(i, PTX_MOD_FTZ);
+    if (d->program->approximations != VM_APPROXIMATE_H200 || !ptx_has(i, PTX_MOD_APPROX))
+        return false;
+    uint64_t half = 0;
+    switch (i->type) {
+    case PTX_TYPE_F32:
+        vm_decode_lane(d, VM_LANE_APPROX32, vm_decode_write(d, 0, i->type), vm_decode_read(d, 1, i->type),
+                       NONE, NONE, function | (uint64_t)ftz << 8);
+        return true;
+    case PTX_TYPE_F64:
+        if (!ftz) /* rsqrt.approx.f64 is a sequence */
+            return false;
+        vm_decode_lane(d, VM_LANE_APPROX64, vm_decode_write(d, 0, i->type), vm_decode_read(d, 1, i->type),
+                       NONE, NONE, function);
+        return true;
+    case PTX_TYPE_F16X2:
+    case PTX_TYPE_BF16X2:
+        half = 1u << 9;
+        break;
+    case PTX_TYPE_F16:
+    case PTX_TYPE_BF16:
+        break;
+    default:
+        return false;
+    }
+    half |= i->type == PTX_TYPE_BF16 || i->type == PTX_TYPE_BF16X2 ? 1u << 8 : 0;
+    vm_decode_lane(d, VM_LANE_APPROX16, vm_decode_write(d, 0, i->type), vm_decode_read(d, 1, i->type), NONE,
+                   NONE, function | half);
+    return true;
+}
+
 bool vm_decode_floating(vm_decoder *d) {
     static const lanes add = {VM_LANE_ADDF32, VM_LANE_ADDF64, VM_ARITH_ADD, 2};
     static const lanes sub = {VM_LANE_SUBF32, VM_LANE_SUBF64, VM_ARITH_SUB, 2};
@@ -213,9 +248,9 @@ bool vm_decode_floating(vm_decoder *d) {
     case PTX_OP_DIV:
         return rounded_unary(d, &div);
     case PTX_OP_RCP:
-        return rounded_unary(d, &rcp);
+        return approximate(d, VM_APPROX_RCP) || rounded_unary(d, &rcp);
     case PTX_OP_SQRT:
-        return rounded_unary(d, &sqrt);
+        return approximate(d, VM_APPROX_SQRT) || rounded_unary(d, &sqrt);
     case PTX_OP_MIN:
         return extreme(d, false);
     case PTX_OP_MAX:
@@ -225,17 +260,17 @@ bool vm_decode_floating(vm_decoder *d) {
     case PTX_OP_ABS:
         return unary(d, VM_LANE_ABSF32, VM_LANE_ABSF64, VM_ARITH_ABS);
     case PTX_OP_RSQRT:
-        return unary(d, VM_LANE_RSQRTF32, VM_LANE_RSQRTF64, VM_ARITH_ADD);
+        return approximate(d, VM_APPROX_RSQRT) || unary(d, VM_LANE_RSQRTF32, VM_LANE_RSQRTF64, VM_ARITH_ADD);
     case PTX_OP_SIN:
-        return unary(d, VM_LANE_SINF32, VM_LANE_COUNT, VM_ARITH_ADD);
+        return approximate(d, VM_APPROX_SIN) || unary(d, VM_LANE_SINF32, VM_LANE_COUNT, VM_ARITH_ADD);
     case PTX_OP_COS:
-        return unary(d, VM_LANE_COSF32, VM_LANE_COUNT, VM_ARITH_ADD);
+        return approximate(d, VM_APPROX_COS) || unary(d, VM_LANE_COSF32, VM_LANE_COUNT, VM_ARITH_ADD);
     case PTX_OP_LG2:
-        return unary(d, VM_LANE_LG2F32, VM_LANE_COUNT, VM_ARITH_ADD);
+        return approximate(d, VM_APPROX_LG2) || unary(d, VM_LANE_LG2F32, VM_LANE_COUNT, VM_ARITH_ADD);
     case PTX_OP_EX2:
-        return unary(d, VM_LANE_EX2F32, VM_LANE_COUNT, VM_ARITH_EX2);
+        return approximate(d, VM_APPROX_EX2) || unary(d, VM_LANE_EX2F32, VM_LANE_COUNT, VM_ARITH_EX2);
     case PTX_OP_TANH:
-        return unary(d, VM_LANE_TANHF32, VM_LANE_COUNT, VM_ARITH_TANH);
+        return approximate(d, VM_APPROX_TANH) || unary(d, VM_LANE_TANHF32, VM_LANE_COUNT, VM_ARITH_TANH);
     case PTX_OP_COPYSIGN:
         vm_decode_lane(d, type == PTX_TYPE_F64 ? VM_LANE_COPYSIGN64 : VM_LANE_COPYSIGN32,
                        vm_decode_write(d, 0, type), vm_decode_read(d, 1, type), vm_decode_read(d, 2, type),

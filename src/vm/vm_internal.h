@@ -321,6 +321,7 @@ typedef struct vm_program_variable {
 struct vm_program {
     base_arena *arena;
     const ptx_module *module;
+    vm_approximations approximations;
     BASE_VECTOR(vm_op) ops;
     BASE_VECTOR(uint32_t) instruction_of; /* per op: index in its function's instructions */
     BASE_VECTOR(uint32_t) extras;

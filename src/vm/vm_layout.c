@@ -285,7 +285,12 @@ static bool knows_clusters(const ptx_module *module) {
 }
 
 vm_program *vm_load(base_arena *arena, const ptx_module *module) {
+    return vm_load_with(arena, module, VM_APPROXIMATE_NEARLY);
+}
+
+vm_program *vm_load_with(base_arena *arena, const ptx_module *module, vm_approximations approximations) {
     vm_program *program = BASE_NEW(arena, vm_program);
+    program->approximations = approximations;
     program->arena = arena;
     program->module = module;
     program->pool_of = base_map_create(arena);

@@ -244,6 +244,8 @@ static void options_from_environment(tirc_launch *launch) {
         launch->numerics = *text == 'f'   ? TIRC_NUMERICS_FP32
                            : *text == 'e' ? TIRC_NUMERICS_EXACT
                                           : TIRC_NUMERICS_HW;
+    if ((text = getenv("TIRC_APPROX")))
+        launch->approximations = *text == 'h' ? TIRC_APPROXIMATE_H200 : TIRC_APPROXIMATE_NEARLY;
     if ((text = getenv("TIRC_SMS")))
         launch->sms = (uint32_t)strtoul(text, NULL, 0);
     if ((text = getenv("TIRC_CTAS_PER_SM")))

@@ -4,6 +4,7 @@
  * inside the bounds of PTX ISA 9.7.3. Nothing here depends on the floating-point environment. */
 #include "vm/level/vm_level.h"
 #include "vm/level/vm_soft.h"
+#include "vm/vm_approx.h"
 
 #define X(name, T, op)                                                                                       \
     void VM_NAME(vm_lane_##name)(VM_LANE_ARGUMENTS) {                                                        \
@@ -229,6 +230,16 @@ static inline u64 pair(u64 x, u64 y, u64 z, u64 imm) {
     return result;
 }
 VM_DEFINE3(F32X2, u64, u64, u64, u64, pair(x, y, z, imm))
+
+/* As an H200 computes them. */
+VM_DEFINE1(APPROX32, u32, u32, vm_approx_f32((vm_approx)(imm & 0xff), imm >> 8 & 1, x))
+VM_DEFINE1(APPROX64, u64, u64, (u64)vm_approx_f64((vm_approx)(imm & 0xff), (u32)(x >> 32)) << 32)
+static inline u32 approx_half(u32 x, u64 imm) {
+    vm_approx function = (vm_approx)(imm & 0xff);
+    u32 low = vm_approx_half(function, imm >> 8 & 1, (uint16_t)x);
+    return imm >> 9 & 1 ? low | (u32)vm_approx_half(function, imm >> 8 & 1, (uint16_t)(x >> 16)) << 16 : low;
+}
+VM_DEFINE1(APPROX16, u32, u32, approx_half(x, imm))
 
 void VM_NAME(vm_lane_one)(vm_lane lane, f32 x, u32 *result) {
     *result = lane == VM_LANE_TANHF32 ? tanh_float(x) : exp2_float(x);
