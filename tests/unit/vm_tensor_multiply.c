@@ -49,14 +49,15 @@ typedef struct shape {
     unsigned depth, block, group, fraction;
     uint8_t scale_c;
 } shape;
-enum { ROWS = 16, COLUMNS = 8 };
+enum { ROWS_MOST = 128, COLUMNS = 8 };
+static unsigned rows = 16, columns = COLUMNS; /* 16: in the middle of a column; 128: the whole, in place */
 
 static uint32_t d_cells[COLUMNS][VM_TENSOR_ROWS], before[COLUMNS][VM_TENSOR_ROWS];
-static uint32_t a_codes[ROWS][64], b_codes[COLUMNS][64];
-static uint8_t factor_a[ROWS][4], factor_b[COLUMNS][4];
+static uint32_t a_codes[ROWS_MOST][64], b_codes[COLUMNS][64];
+static uint8_t factor_a[ROWS_MOST][4], factor_b[COLUMNS][4];
 
-static void pack(num_dtype type, unsigned rows, unsigned depth, uint32_t codes[][64], void *to) {
-    for (unsigned r = 0; r < rows; r++)
+static void pack(num_dtype type, unsigned count, unsigned depth, uint32_t codes[][64], void *to) {
+    for (unsigned r = 0; r < count; r++)
         for (unsigned k = 0; k < depth; k++) {
             unsigned i = r * depth + k;
             if (type == NUM_DTYPE_TF32)
@@ -82,15 +83,15 @@ static const char *const levels[] = {"x86-64", "x86-64-v3", "x86-64-v4", "generi
 
 static void check(const shape *s, vm_numerics numerics, enum flavour flavour, enum flavour c_flavour) {
     static _Alignas(64) uint8_t scratch[VM_TENSOR_SCRATCH];
-    static _Alignas(4) uint8_t a[ROWS * 64 * 4], b[COLUMNS * 64 * 4];
-    for (unsigned r = 0; r < ROWS; r++)
+    static _Alignas(4) uint8_t a[ROWS_MOST * 64 * 4], b[COLUMNS * 64 * 4];
+    for (unsigned r = 0; r < rows; r++)
         for (unsigned k = 0; k < s->depth; k++)
             a_codes[r][k] = random_code(s->a, flavour);
     for (unsigned n = 0; n < COLUMNS; n++)
         for (unsigned k = 0; k < s->depth; k++)
             b_codes[n][k] = random_code(s->b, flavour == TINY && n % 2 ? ORDINARY : flavour);
     for (unsigned i = 0; i < 4; i++) {
-        for (unsigned r = 0; r < ROWS; r++)
+        for (unsigned r = 0; r < rows; r++)
             factor_a[r][i] = random_factor(s->scale, flavour);
         for (unsigned n = 0; n < COLUMNS; n++)
             factor_b[n][i] = random_factor(s->scale, flavour);
@@ -99,10 +100,12 @@ static void check(const shape *s, vm_numerics numerics, enum flavour flavour, en
         for (unsigned l = 0; l < VM_TENSOR_ROWS; l++)
             before[n][l] =
                 s->d == NUM_DTYPE_I32 ? random32() : random_code(s->d, n % 8 == 7 ? SPARSE : c_flavour);
-    pack(s->a, ROWS, s->depth, a_codes, a);
+    pack(s->a, rows, s->depth, a_codes, a);
     pack(s->b, COLUMNS, s->depth, b_codes, b);
     uint32_t *d[COLUMNS];
     uint8_t column_lane[COLUMNS] = {0}, lane[8] = {16};
+    for (unsigned i = 0; rows == ROWS_MOST && i < 8; i++)
+        lane[i] = (uint8_t)(16 * i);
     for (unsigned n = 0; n < COLUMNS; n++)
         d[n] = d_cells[n];
     vm_tensor_job job = {.model = {.numerics = numerics,
@@ -113,8 +116,8 @@ static void check(const shape *s, vm_numerics numerics, enum flavour flavour, en
                                    .scale_c = s->scale_c},
                          .a_type = s->a,
                          .b_type = s->b,
-                         .rows = ROWS,
-                         .columns = COLUMNS,
+                         .rows = rows,
+                         .columns = columns,
                          .depth = s->depth,
                          .negate_a = random32() & 1,
                          .negate_b = random32() & 1,
@@ -130,12 +133,12 @@ static void check(const shape *s, vm_numerics numerics, enum flavour flavour, en
                          .d = d,
                          .column_lane = column_lane,
                          .lane = lane,
-                         .keep = {random32() % 2 ? 0x00f00000u : 0, 0, 0, 0}};
+                         .keep = {rows == 16 && random32() % 2 ? 0x00f00000u : 0, 0, 0, 0}};
     if (job.integer)
         job.negate_a = job.negate_b = false;
-    static uint32_t want[COLUMNS][ROWS];
+    static uint32_t want[COLUMNS][ROWS_MOST];
     for (unsigned n = 0; n < COLUMNS; n++)
-        for (unsigned r = 0; r < ROWS; r++) {
+        for (unsigned r = 0; r < rows; r++) {
             uint32_t c = before[n][lane[r / 16] + r % 16];
             uint32_t fa[4], fb[4];
             for (unsigned i = 0; i < 4; i++)
@@ -177,8 +180,9 @@ static void check(const shape *s, vm_numerics numerics, enum flavour flavour, en
         multiply(&job, scratch);
         for (unsigned n = 0; n < COLUMNS; n++)
             for (unsigned l = 0; l < VM_TENSOR_ROWS; l++) {
-                bool written = l / 16 == 1 && !(job.keep[l / 32] >> l % 32 & 1);
-                uint32_t expected = written ? want[n][l % 16] : before[n][l];
+                bool written =
+                    (rows == ROWS_MOST || l / 16 == 1) && n < columns && !(job.keep[l / 32] >> l % 32 & 1);
+                uint32_t expected = written ? want[n][l % rows] : before[n][l];
                 if (d_cells[n][l] != expected)
                     fail_msg(
                         "%s, %s %s x %s -> %s, flavours %d %d: lane %u column %u is %#x, not %#x (c %#x%s)",
@@ -208,6 +212,23 @@ static void kind_f16(void **state) {
                                    NUM_DTYPE_NONE, 16, 0, 1, 25, scale});
     every_flavour(&(shape){NUM_DTYPE_BF16, NUM_DTYPE_BF16, NUM_DTYPE_F32, NUM_DTYPE_NONE, 16, 0, 1, 25, 0});
     every_flavour(&(shape){NUM_DTYPE_BF16, NUM_DTYPE_BF16, NUM_DTYPE_F32, NUM_DTYPE_NONE, 16, 0, 1, 25, 15});
+}
+/* Columns of D that are read and written where they stand, and a number of columns that is no whole block. */
+static void in_place(void **state) {
+    (void)state;
+    static const num_dtype types[] = {NUM_DTYPE_F16, NUM_DTYPE_BF16, NUM_DTYPE_F8E4M3FN};
+    rows = ROWS_MOST;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned depth = types[i] == NUM_DTYPE_F8E4M3FN ? 32 : 16;
+        for (int flavour = 0; flavour < FLAVOURS; flavour++) {
+            columns = flavour % 2 ? COLUMNS : 6;
+            for (int numerics = 0; numerics < 2; numerics++)
+                check(&(shape){types[i], types[i], NUM_DTYPE_F32, NUM_DTYPE_NONE, depth, 0, 1, 25, 0},
+                      (vm_numerics)numerics, (enum flavour)flavour, (enum flavour)flavour);
+        }
+    }
+    rows = 16;
+    columns = COLUMNS;
 }
 static void kind_tf32(void **state) {
     (void)state;
@@ -245,6 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kind_f16), cmocka_unit_test(kind_tf32),     cmocka_unit_test(kind_f8f6f4),
         cmocka_unit_test(kind_i8),  cmocka_unit_test(kind_mxf8f6f4), cmocka_unit_test(kind_mxf4),
+        cmocka_unit_test(in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

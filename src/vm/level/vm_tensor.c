@@ -2,43 +2,29 @@
  * The product of one tcgen05.mma. A stands as [k][row], so that every loop runs over the rows of one column
  * of D, which are adjacent in tensor memory.
  *
- * hw without slow cases: let emax be the greatest exponent of a cell's terms. Each product is exact as a
- * float, times 2^(25 - emax) it is below 2^27, and converting it to an integer cuts it toward zero at the
- * unit's quantum; sixteen of those and the accumulator fit an integer. Exponents are bytes, so finding emax
- * costs little. Cells for which a step would not be exact (infinities and NaN, sums near the ends of f32) are
- * computed by vm_fused_sum, and so is everything in `exact`. */
+ * hw without slow cases: let emax be the greatest exponent of a cell's terms. Exponents are bytes, so finding
+ * emax costs little. A quantum is 2^(emax - 25); products are below 2^27 quanta. Two ways to cut and to add:
+ * As doubles (vm_tensor_cut) whose last bit is a quantum, with rounding toward zero: one multiply-add cuts
+ * and adds, but it cuts down, and negative products are to be cut up. So as many quanta are added as there
+ * are negative products that lose bits: those whose lowest bit, the sum of the lowest bits of the factors, is
+ * below the quantum. As floats, for types with wide exponents and scaled ones: a product times 2^(25 - emax)
+ * converted to an integer. Cells for which a step would not be exact (infinities and NaN, sums near the ends
+ * of f32) are computed by vm_fused_sum, and so is everything in `exact`. */
 #include <fenv.h>
 #include "vm/level/vm_half.h"
 #include "vm/level/vm_tensor_block.h"
+#include "vm/level/vm_tensor_bytes.h"
 
-typedef uint8_t u8;
-typedef u8 u8_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
-/* Bytes to words, and the greater of two words, where the compiler does not find the instruction. */
-#if VM_LEVEL == 4
-#define WIDEN(p)      ((u32_chunk)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p))))
-#define GREATER(a, b) ((u32_chunk)_mm512_max_epu32((__m512i)(a), (__m512i)(b)))
-#elif VM_LEVEL == 3
-#define WIDEN(p)      ((u32_chunk)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p))))
-#define GREATER(a, b) ((u32_chunk)_mm256_max_epu32((__m256i)(a), (__m256i)(b)))
-#else
-#define WIDEN(p)      ((u32_chunk){(p)[0], (p)[1], (p)[2], (p)[3]})
-#define GREATER(a, b) (((a) & (u32_chunk)((a) > (b))) | ((b) & (u32_chunk)((a) <= (b))))
-#endif
-#if VM_LEVEL == 4
-#define GREATER_BYTES(a, b) ((u8_chunk)_mm512_max_epu8((__m512i)(a), (__m512i)(b)))
-#elif VM_LEVEL == 3
-#define GREATER_BYTES(a, b) ((u8_chunk)_mm256_max_epu8((__m256i)(a), (__m256i)(b)))
-#elif VM_LEVEL == 1
-#define GREATER_BYTES(a, b) ((u8_chunk)_mm_max_epu8((__m128i)(a), (__m128i)(b)))
-#else
-#define GREATER_BYTES(a, b) (((a) & (u8_chunk)((a) > (b))) | ((b) & (u8_chunk)((a) <= (b))))
-#endif
 void VM_NAME(vm_tensor_multiply)(const vm_tensor_job *job, void *scratch);
 
 /* Exponents are biased so that those of A and B add up to the product's exponent + 127. Narrow formats reach
- * from -14 to 15; a product with a zero stays below ZERO_BELOW, any other is 99 or more. Cells with emax at
- * LOW or below, or at HIGH or above, are slow: a sum below 2^33 quanta stays in f32 under HIGH. */
-enum { R = VM_TENSOR_ROWS, N = VM_TENSOR_BLOCK, LOW = 26, ZERO_BELOW = 90, HIGH = 247 };
+ * from -14 to 15; a product with a zero stays below ZERO_BELOW, any other is LEAST_PRODUCT or more. Cells
+ * with emax at LOW or below, or at HIGH or above, are slow: a sum below 2^33 quanta stays in f32 under HIGH.
+ */
+enum { R = VM_TENSOR_ROWS, N = VM_TENSOR_BLOCK, LOW = 26, ZERO_BELOW = 90, LEAST_PRODUCT = 99, HIGH = 247 };
+/* Lowest bits of products of narrow formats are between -48 and 30; a product without one is not below any
+ * quantum, which count to 31. */
+enum { ABSENT = 60, QUANTUM_MOST = 31 };
 
 /* Every array starts a cache line. */
 #define LINE _Alignas(64)
@@ -67,6 +53,17 @@ typedef struct workspace {
     LINE u8 best[R];
     LINE int16_t wide_best[R];
     LINE f32 group[4][R];
+    /* cells as doubles */
+    LINE f64 wide_a[32 * R];
+    LINE f64 wide_b[VM_TENSOR_COLUMNS * 32];
+    LINE s8
+        la[2][32 * R]; /* exponents of the lowest bits of negative and positive numbers, ABSENT for others */
+    LINE u32 lb[VM_TENSOR_COLUMNS * 32];       /* four times the byte */
+    LINE u32 which_la[VM_TENSOR_COLUMNS * 32]; /* offset in la: for negative products with that number of B */
+    s8 least;                                  /* no product has a lower bit */
+    LINE u8 emax[N][R];
+    LINE u8 count[N][R]; /* negative products that lose bits */
+    LINE vm_tensor_cells cells;
     LINE f32 block[N][R];
 } workspace;
 _Static_assert(sizeof(workspace) <= VM_TENSOR_SCRATCH, "scratch");
@@ -288,8 +285,8 @@ static void greatest8_wide(const int16_t *restrict ea, const int16_t *restrict e
 /* ---- hw: products ---- */
 /* Vectors by hand: with plain loops the compiler keeps sixteen pointers to A and runs out of registers. */
 #define CHUNKS_LOOP for (size_t l = 0; l < rows; l += VM_CHUNK / 4)
-#define AT(T, p)    (*(const T##_chunk *)(p))
-#define SET(T, p)   (*(T##_chunk *)(p))
+#define AT(T, p)    (*(const T##_chunk *)(const void *)(p))
+#define SET(T, p)   (*(T##_chunk *)(void *)(p))
 #define CUT(k)      sum += (u32_chunk) __builtin_convertvector(AT(f32, p + (k)*R) * b[k] * s, s32_chunk);
 static void cut16(const f32 *a, const f32 *b, const f32 *scale, s32 *to, size_t rows) {
     CHUNKS_LOOP {
@@ -329,18 +326,11 @@ static void finish(const workspace *ws, const f32 *restrict start, u32 *restrict
     }
 }
 /* To f16 in two steps: what the first cuts off stays in the last bit, so that the second rounds rightly. */
-static void finish_half(workspace *ws, size_t rows, unsigned sums) {
-    ROWS_LOOP {
-        f64 sum = (f64)ws->sum[0][l] + (f64)(s32)(ws->start[l] * ws->scale[l]);
-        sum += sums > 1 ? (f64)ws->sum[1][l] : 0.0;
-        f32 value = (f32)sum;
-        u32 odd = (f64)value != sum;
-        ws->start[l] = vm_float32(vm_bits32(value) | odd) * INVERSE(ws->scale[l]);
-    }
+static void encode_halves(workspace *ws, u32 *restrict out, size_t rows) {
     fesetround(FE_TONEAREST);
     ROWS_LOOP {
         u32 half = half_f16_encode(ws->start[l]);
-        ws->out[l] = (half & 0x7fff) != 0 ? half : 0; /* a sum of zero is positive */
+        out[l] = (half & 0x7fff) != 0 ? half : 0; /* a sum of zero is positive */
     }
     fesetround(FE_TOWARDZERO);
 }
@@ -478,33 +468,6 @@ VM_INLINE bool prepare_as(const vm_tensor_job *job, workspace *ws, const f32 *st
     }
     return doubt >> 31;
 }
-/* The most common case by hand: narrow types, f32, no factors. */
-static bool prepare_plain(workspace *ws, const f32 *start, size_t rows) {
-    u32_chunk doubt = {0};
-    CHUNKS_LOOP {
-        const u32_chunk c = *(const u32_chunk *)(const void *)(start + l);
-        u32_chunk field = (c + c) >> 24, e = WIDEN(ws->best + l);
-        e &= ~(u32_chunk)((s32_chunk)(e - ZERO_BELOW) >> 31);
-        u32_chunk m = GREATER(e, field);
-        doubt |= (m - (LOW + 1)) | (HIGH - 1 - m);
-        m = GREATER(m, (u32_chunk){0} + LOW);
-        *(u32_chunk *)(ws->greatest + l) = m;
-        *(u32_chunk *)(void *)(ws->scale + l) = (279 - m) << 23;
-    }
-    u32 any = 0;
-    for (unsigned i = 0; i < VM_CHUNK / 4; i++)
-        any |= doubt[i];
-    return any >> 31;
-}
-static bool prepare(const vm_tensor_job *job, workspace *ws, const f32 *start, bool wide, bool scaled,
-                    s32 column_factor) {
-    bool half = job->model.output == NUM_DTYPE_F16;
-    return scaled ? prepare_as(job, ws, start, false, true, false, column_factor)
-           : wide ? prepare_as(job, ws, start, true, false, false, 0)
-           : half ? prepare_as(job, ws, start, false, false, true, 0)
-                  : prepare_plain(ws, start, job->rows & ~15u);
-}
-
 /* Marks the slow cells of a column. */
 static void find_slow(const vm_tensor_job *job, workspace *ws, const f32 *start, unsigned n, bool wide,
                       bool scaled, s32 column_factor) {
@@ -533,10 +496,229 @@ static void find_slow(const vm_tensor_job *job, workspace *ws, const f32 *start,
     }
 }
 
-/* Kinds with 25 fraction bits. */
-static void multiply_hw(const vm_tensor_job *job, workspace *ws) {
+/* ---- hw: cells as doubles ---- */
+/* Exponent of the lowest bit of a number that is not zero. */
+VM_INLINE s32 lowest_bit(u32 bits) {
+    u32 significand = (bits & 0x7fffffu) | 0x800000u, low = significand & (0u - significand);
+    s32 exponent = (s32)(bits >> 23 & 255) - 127 - 23 + (s32)(vm_bits32((f32)(s32)low) >> 23) - 127;
+    return exponent < 16 ? exponent : 16; /* infinities stay in a byte */
+}
+static void lowest_bits_of(const vm_tensor_job *job, workspace *ws) {
+    const unsigned count_a = job->depth * R, count_b = job->depth * job->columns;
+    s32 least_a = ABSENT, least_b = ABSENT;
+    for (unsigned i = 0; i < count_a; i++) {
+        u32 bits = vm_bits32(ws->a[i]);
+        s32 low = bits << 1 == 0 ? ABSENT : lowest_bit(bits);
+        ws->la[0][i] = (s8)(bits >> 31 == 0 ? ABSENT : low);
+        ws->la[1][i] = (s8)(bits >> 31 != 0 ? ABSENT : low);
+        least_a = low < least_a ? low : least_a;
+    }
+    for (unsigned i = 0; i < count_b; i++) {
+        u32 bits = vm_bits32(ws->b[i]);
+        s32 low = bits << 1 == 0 ? ABSENT : lowest_bit(bits);
+        u32 byte = (u32)low & 255, pair = byte | byte << 8;
+        ws->lb[i] = pair | pair << 16;
+        ws->which_la[i] = bits >> 31 ? sizeof ws->la[0] : 0;
+        least_b = low < least_b ? low : least_b;
+    }
+    s32 least = least_a + least_b;
+    ws->least = (s8)(least > -128 ? least : -128);
+}
+
+/* Negative products of column n that lose bits, for each row. False: there are none. */
+static bool count_cut(workspace *ws, unsigned n, unsigned depth, const u8 *emax, u8 *to) {
+    const s8_chunk least = (s8_chunk){0} + ws->least;
+    bool found = false;
+    for (size_t l = 0; l < R; l += VM_CHUNK) {
+        const u8_chunk most = (u8_chunk){0} + (u8)(152 + QUANTUM_MOST);
+        const u8_chunk quantum = LESSER_BYTES(*(const u8_chunk *)(emax + l), most) - (u8)152;
+        u8_chunk count = {0};
+        if (SOME_LESS(least, quantum)) {
+            found = true;
+            for (unsigned first = 0; first < depth; first += 16) {
+                const u32 *which = ws->which_la + n * depth + first;
+                const u32 *lb = ws->lb + n * depth + first;
+                const s8 *la = ws->la[0] + first * R + l;
+#define COUNT(k)                                                                                             \
+    count = COUNT_LESS(                                                                                      \
+        count, *(const s8_chunk *)(la + which[k] + (k)*R) + (s8_chunk)((u32_chunk){0} + lb[k]), quantum);
+                SIXTEEN(COUNT)
+            }
+        }
+        *(u8_chunk *)(to + l) = count;
+    }
+    return found;
+}
+
+/* Halves of cells from emax, counts and the accumulator. emax is at least ZERO_BELOW, which no product has,
+ * so that accumulators below it that are not zero are left to the slow road. */
+enum { DOUBLE_EXPONENT = 1023 + 52 - 127 - 25, DOUBLE_HALF = 1 << 19 };
+VM_INLINE void prepare_cells(workspace *ws, unsigned j, const f32 *start, size_t rows, bool counts) {
+    vm_tensor_cells *cells = &ws->cells;
+    CHUNKS_LOOP {
+        const u32_chunk e = WIDEN(ws->emax[j] + l);
+        const f32_chunk scale = (f32_chunk)((279 - e) << 23);
+        u32_chunk low = (u32_chunk) __builtin_convertvector(AT(f32, start + l) * scale, s32_chunk);
+        if (counts)
+            low += WIDEN(ws->count[j] + l);
+        u32_chunk high = (e << 20) + (((u32)DOUBLE_EXPONENT << 20) + DOUBLE_HALF);
+        if (ws->tall)
+            high += (u32_chunk)((s32_chunk)low >> 31);
+        SET(u32, cells->low[j] + l) = low;
+        SET(u32, cells->high[j] + l) = high;
+        SET(f32, cells->quantum[j] + l) = (f32_chunk)((e - 25) << 23);
+    }
+}
+
+/* emax of a column in f32. tiny: the least accumulator that is not zero, most: the greatest emax. */
+typedef struct extremes {
+    u32_chunk tiny;
+    u8_chunk most;
+} extremes;
+VM_INLINE void find_emax(workspace *ws, unsigned n, unsigned depth, const f32 *start, u8 *emax,
+                         extremes *found) {
+    enum { ROWS = VM_CHUNK / 4 };
+    const u32 *eb = ws->eb + n * depth;
+    extremes f = *found;
+    for (size_t l = 0; l < R; l += VM_CHUNK) {
+        u32_chunk field[4];
+        for (unsigned i = 0; i < 4; i++) {
+            const u32_chunk bits = AT(u32, start + l + i * ROWS), twice = bits + bits;
+            f.tiny = LESSER(f.tiny, twice - 1);
+            field[i] = twice >> 24;
+        }
+        u8_chunk best =
+            GREATER_BYTES(narrow(field[0], field[1], field[2], field[3]), (u8_chunk){0} + (u8)ZERO_BELOW);
+        for (unsigned first = 0; first < depth; first += 16, eb += 16) {
+            const u8 *p = ws->ea + first * R + l;
+            SIXTEEN(GREATEST_BYTES)
+        }
+        eb -= depth;
+        f.most = GREATER_BYTES(f.most, best);
+        *(u8_chunk *)(emax + l) = best;
+    }
+    *found = f;
+}
+static bool is_extreme(const extremes *found) {
+    const u8_chunk high = (u8_chunk){0} + (u8)HIGH;
+    const u32_chunk many = (u32_chunk)(LESSER_BYTES(found->most, high) == high);
+    u32 any = 0;
+    for (unsigned i = 0; i < VM_CHUNK / 4; i++)
+        any |= many[i] | (found->tiny[i] < ((u32)ZERO_BELOW << 24) - 1);
+    return any != 0;
+}
+/* The same for D in f16, whose subnormals count with the least exponent. */
+static bool find_emax_half(const vm_tensor_job *job, workspace *ws, unsigned n, const f32 *start, u8 *emax) {
+    const size_t rows = job->rows & ~15u;
+    memset(ws->best, LOW, R);
+    for (unsigned k = 0; k < job->depth; k += 16)
+        greatest16(ws->ea + k * R, ws->eb + n * job->depth + k, ws->best);
+    bool doubt = prepare_as(job, ws, start, false, false, true, 0);
+    ROWS_LOOP {
+        emax[l] = (u8)ws->greatest[l];
+    }
+    return doubt;
+}
+
+/* Sums that may leave 32 bits: halves back to doubles, which are numbers of quanta above the start. */
+VM_INLINE f64 sum_of(const vm_tensor_cells *cells, unsigned j, size_t l, u8 emax) {
+    u32 start = ((u32)emax << 20) + (((u32)DOUBLE_EXPONENT << 20) + DOUBLE_HALF);
+    return vm_float64((u64)cells->high[j][l] << 32 | cells->low[j][l]) - vm_float64((u64)start << 32);
+}
+static void finish_tall(workspace *ws, unsigned j, f32 *restrict out, size_t rows) {
+    ROWS_LOOP {
+        out[l] = (f32)sum_of(&ws->cells, j, l, ws->emax[j][l]);
+    }
+}
+static void finish_tall_half(workspace *ws, unsigned j, u32 *restrict out, size_t rows) {
+    ROWS_LOOP {
+        f64 sum = sum_of(&ws->cells, j, l, ws->emax[j][l]);
+        f32 value = (f32)sum;
+        u32 odd = (f64)value != sum;
+        ws->start[l] = vm_float32(vm_bits32(value) | odd);
+    }
+    encode_halves(ws, out, rows);
+}
+
+static void find_slow_narrow(const vm_tensor_job *job, workspace *ws, unsigned n, const u8 *emax) {
+    const size_t rows = job->rows & ~15u;
+    const u32 special = ws->special_column[n];
+    const bool half = job->model.output == NUM_DTYPE_F16;
+    ROWS_LOOP {
+        u32 nonzero = (ws->c[l] & 0x7fffffffu) != 0, m = emax[l];
+        u32 lost = half ? m <= LOW : m < LEAST_PRODUCT && (vm_bits32(ws->start[l]) << 1 >> 24) < ZERO_BELOW;
+        ws->slow[l] = special | ws->special_row[l] | (m >= HIGH) | (lost && nonzero);
+    }
+}
+
+/* Narrow types without factors. */
+static void multiply_narrow(const vm_tensor_job *job, workspace *ws) {
     const size_t rows = job->rows & ~15u, depth = job->depth;
-    const bool wide = !is_narrow(job->a_type) || !is_narrow(job->b_type), scaled = job->block != 0;
+    const bool half = job->model.output == NUM_DTYPE_F16;
+    exponents_of(job, ws, false);
+    lowest_bits_of(job, ws);
+    ws->tall = half || is_tall(job, ws);
+    VM_NAME(vm_tensor_widen)(ws->a, ws->wide_a, depth * R);
+    for (size_t i = 0, count = job->columns * depth; i < count; i++)
+        ws->wide_b[i] = (f64)ws->b[i];
+    const road direct = road_of(job);
+    fesetround(FE_TOWARDZERO);
+    for (unsigned first = 0; first < job->columns; first += N) {
+        const unsigned columns = job->columns - first < N ? job->columns - first : N;
+        f32 *to[N] = {ws->block[0], ws->block[1], ws->block[2], ws->block[3]};
+        bool doubt = ws->any_special_row;
+        extremes found = {~(u32_chunk){0}, {0}};
+        for (unsigned j = 0; j < columns; j++) {
+            const unsigned n = first + j;
+            const f32 *start = ws->start;
+            prefetch(job, n + N);
+            if (direct.in)
+                start = (const f32 *)(const void *)job->d[n];
+            else
+                load_column(job, ws, n, ws->start);
+            doubt |= ws->special_column[n] != 0;
+            if (half)
+                doubt |= find_emax_half(job, ws, n, start, ws->emax[j]);
+            else
+                find_emax(ws, n, depth, start, ws->emax[j], &found);
+            if (count_cut(ws, n, depth, ws->emax[j], ws->count[j]))
+                prepare_cells(ws, j, start, rows, true);
+            else
+                prepare_cells(ws, j, start, rows, false);
+        }
+        doubt |= is_extreme(&found);
+        const bool stored = direct.out && !doubt;
+        for (unsigned j = 0; stored && j < columns; j++)
+            to[j] = (f32 *)(void *)job->d[first + j];
+        if (ws->tall) {
+            VM_NAME(vm_tensor_cut_long)(ws->wide_a, ws->wide_b + first * depth, depth, &ws->cells, rows);
+            for (unsigned j = 0; j < columns; j++)
+                if (half)
+                    finish_tall_half(ws, j, (u32 *)(void *)to[j], rows);
+                else
+                    finish_tall(ws, j, to[j], rows);
+        } else {
+            VM_NAME(vm_tensor_cut)(ws->wide_a, ws->wide_b + first * depth, depth, &ws->cells, to, rows);
+        }
+        for (unsigned j = 0; !stored && j < columns; j++) {
+            const unsigned n = first + j;
+            memcpy(ws->out, to[j], sizeof ws->out);
+            if (doubt) {
+                load_column(job, ws, n, ws->start);
+                find_slow_narrow(job, ws, n, ws->emax[j]);
+                slow_rows(job, ws, n);
+            }
+            store_column(job, ws, n);
+        }
+    }
+    fesetround(FE_TONEAREST);
+}
+
+/* ---- hw: products as floats ---- */
+/* Types with wide exponents, and narrow ones with factors. */
+static void multiply_floats(const vm_tensor_job *job, workspace *ws) {
+    const size_t rows = job->rows & ~15u, depth = job->depth;
+    const bool scaled = job->block != 0, wide = !scaled;
     exponents_of(job, ws, wide);
     ws->tall = is_tall(job, ws);
     const road direct = road_of(job);
@@ -570,8 +752,9 @@ static void multiply_hw(const vm_tensor_job *job, workspace *ws) {
             for (unsigned k = 0; k < depth; k += 16)
                 greatest16(ws->ea + k * R, ws->eb + n * depth + k, ws->best);
         }
-        bool doubt = prepare(job, ws, start, wide, scaled, column_factor) || ws->any_special_row ||
-                     ws->special_column[n];
+        bool doubt = wide ? prepare_as(job, ws, start, true, false, false, 0)
+                          : prepare_as(job, ws, start, false, true, false, column_factor);
+        doubt |= ws->any_special_row || ws->special_column[n];
         const f32 *scale = scaled ? ws->product_scale : ws->scale;
         if (depth == 8) {
             cut8(ws->a, b, scale, ws->sum[0], rows);
@@ -580,10 +763,7 @@ static void multiply_hw(const vm_tensor_job *job, workspace *ws) {
                 cut16(ws->a + k * R, b + k, scale, ws->sum[k / 16], rows);
         }
         bool stored = direct.out && !doubt;
-        if (job->model.output == NUM_DTYPE_F16)
-            finish_half(ws, rows, depth / 16);
-        else
-            finish(ws, start, stored ? job->d[n] : ws->out, rows, depth / 16);
+        finish(ws, start, stored ? job->d[n] : ws->out, rows, depth / 16);
         if (doubt) {
             if (direct.in)
                 memcpy(ws->c, job->d[n], sizeof ws->c);
@@ -763,7 +943,9 @@ void VM_NAME(vm_tensor_multiply)(const vm_tensor_job *job, void *scratch) {
         find_special(job, ws);
         if (job->model.group > 1)
             multiply_grouped(job, ws);
+        else if (!scaled && is_narrow(job->a_type) && is_narrow(job->b_type))
+            multiply_narrow(job, ws);
         else
-            multiply_hw(job, ws);
+            multiply_floats(job, ws);
     }
 }

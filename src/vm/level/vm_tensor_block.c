@@ -82,6 +82,96 @@ bool VM_NAME(vm_tensor_chain)(const f32 *a, const f32 *b, unsigned depth, const 
     return all == 0;
 }
 
+/* ---- hw ---- */
+/* Two vectors of halves to two of doubles and back. Within 128 bits the first has rows 0 and 1, the second
+ * rows 2 and 3. */
+#if VM_LEVEL == 4
+#define PACK_FIRST(low, high)  ((f64_chunk)_mm512_unpacklo_epi32((__m512i)(low), (__m512i)(high)))
+#define PACK_SECOND(low, high) ((f64_chunk)_mm512_unpackhi_epi32((__m512i)(low), (__m512i)(high)))
+#define LOWS(x, y)             ((u32_chunk)_mm512_shuffle_ps((__m512)(x), (__m512)(y), 0x88))
+#define HIGHS(x, y)            ((u32_chunk)_mm512_shuffle_ps((__m512)(x), (__m512)(y), 0xdd))
+#define ADD_PRODUCT(x, y, z)   ((f64_chunk)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z)))
+#elif VM_LEVEL == 3
+#define PACK_FIRST(low, high)  ((f64_chunk)_mm256_unpacklo_epi32((__m256i)(low), (__m256i)(high)))
+#define PACK_SECOND(low, high) ((f64_chunk)_mm256_unpackhi_epi32((__m256i)(low), (__m256i)(high)))
+#define LOWS(x, y)             ((u32_chunk)_mm256_shuffle_ps((__m256)(x), (__m256)(y), 0x88))
+#define HIGHS(x, y)            ((u32_chunk)_mm256_shuffle_ps((__m256)(x), (__m256)(y), 0xdd))
+#define ADD_PRODUCT(x, y, z)   ((f64_chunk)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z)))
+#else
+#define PACK_FIRST(low, high)                                                                                \
+    ((f64_chunk)(u64_chunk){low[0] | (u64)high[0] << 32, low[1] | (u64)high[1] << 32})
+#define PACK_SECOND(low, high)                                                                               \
+    ((f64_chunk)(u64_chunk){low[2] | (u64)high[2] << 32, low[3] | (u64)high[3] << 32})
+#define HALVES(x, y, by)                                                                                     \
+    ((u32_chunk){(u32)(((u64_chunk)(x))[0] >> (by)), (u32)(((u64_chunk)(x))[1] >> (by)),                     \
+                 (u32)(((u64_chunk)(y))[0] >> (by)), (u32)(((u64_chunk)(y))[1] >> (by))})
+#define LOWS(x, y)           HALVES(x, y, 0)
+#define HIGHS(x, y)          HALVES(x, y, 32)
+#define ADD_PRODUCT(x, y, z) ((x) * (y) + (z)) /* a product is exact in f64 */
+#endif
+
+enum { WIDE_LANES = LANES / 2 };
+/* Row that stands at place i of a vector of rows. */
+VM_INLINE unsigned widened_row(unsigned i) {
+    unsigned second = i >= WIDE_LANES, at = i % WIDE_LANES;
+    return at / 2 * 4 + at % 2 + 2 * second;
+}
+void VM_NAME(vm_tensor_widen)(const f32 *from, f64 *to, size_t count) {
+    for (; count >= LANES; count -= LANES, from += LANES, to += LANES)
+        UNROLL for (unsigned i = 0; i < LANES; i++) to[i] = (f64)from[widened_row(i)];
+}
+
+VM_INLINE void cut(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells, f32 *const to[N],
+                   size_t l, bool is_long) {
+    f64_chunk sum[N][HEIGHT];
+    UNROLL for (unsigned j = 0; j < N; j++) {
+        UNROLL for (unsigned i = 0; i < HEIGHT; i += 2) {
+            const u32_chunk low = AT(u32, cells->low[j] + l + i * WIDE_LANES);
+            const u32_chunk high = AT(u32, cells->high[j] + l + i * WIDE_LANES);
+            sum[j][i] = PACK_FIRST(low, high);
+            sum[j][i + 1] = PACK_SECOND(low, high);
+        }
+    }
+    for (unsigned k = 0; k < depth; k++) {
+        f64_chunk x[HEIGHT];
+        UNROLL for (unsigned i = 0; i < HEIGHT; i++) x[i] = AT(f64, a + k * R + l + i * WIDE_LANES);
+        UNROLL for (unsigned j = 0; j < N; j++) {
+            const f64_chunk y = b[j * depth + k] - (f64_chunk){0};
+            UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = ADD_PRODUCT(x[i], y, sum[j][i]);
+        }
+    }
+    UNROLL for (unsigned j = 0; j < N; j++) {
+        UNROLL for (unsigned i = 0; i < HEIGHT; i += 2) {
+            const size_t at = l + i * WIDE_LANES;
+            const u32_chunk low = LOWS(sum[j][i], sum[j][i + 1]);
+            if (is_long) {
+                SET(u32, cells->low[j] + at) = low;
+                SET(u32, cells->high[j] + at) = HIGHS(sum[j][i], sum[j][i + 1]);
+            } else {
+                SET(f32, to[j] + at) =
+                    __builtin_convertvector((s32_chunk)low, f32_chunk) * AT(f32, cells->quantum[j] + at);
+            }
+        }
+    }
+}
+void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_cells *cells,
+                            f32 *const to[N], size_t rows) {
+    vm_tensor_cells *same = (vm_tensor_cells *)(uintptr_t)cells; /* read only */
+    for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
+        if (depth == 16)
+            cut(a, b, 16, same, to, l, false);
+        else
+            cut(a, b, depth, same, to, l, false);
+}
+void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells,
+                                 size_t rows) {
+    for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
+        if (depth == 32)
+            cut(a, b, 32, cells, NULL, l, true);
+        else
+            cut(a, b, depth, cells, NULL, l, true);
+}
+
 /* ---- operands ---- */
 void VM_NAME(vm_tensor_decode_f16)(const uint16_t *codes, f32 *to, size_t count, u32 flip) {
     size_t i = 0;
