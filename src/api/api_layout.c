@@ -12,6 +12,7 @@ struct tirc_layout {
     tirc_session *session;
     const layout_map *map;
     const char *axes[LAYOUT_AXIS_COUNT];
+    base_span span; /* of its text */
 };
 
 /* ---- a call under the session's heap ---- */
@@ -138,7 +139,9 @@ static void read_body(void *argument) {
         c->status = refuse(c, "T0841", span, &error);
     else {
         warn(c, span, layout);
-        *(tirc_layout **)c->result = wrap(c->session, map);
+        tirc_layout *made = wrap(c->session, map);
+        made->span = span;
+        *(tirc_layout **)c->result = made;
     }
 }
 
@@ -429,7 +432,7 @@ static void draw_body(void *argument) {
     }
     const view_figure *figure = view_layout(c->session->arena, c->layout->map, &options, &error);
     if (figure == NULL)
-        c->status = refuse(c, "T0843", BASE_NO_SPAN, &error);
+        c->status = refuse(c, "T0843", c->layout->span, &error);
     else
         write_picture(c, figure);
 }

@@ -123,8 +123,12 @@ static tirc_status answer_at(question *q, const char *text) {
 static tirc_status answer_table(question *q) {
     int64_t coordinate[64], copies = 0;
     if (q->facts.elements > TABLE_LIMIT || q->facts.copies > TABLE_LIMIT / q->facts.elements) {
-        tirc_diagnostic_add(q->session, true, "T0843",
-                            "the table has more than 4194304 lines, one per copy of an element",
+        char text[200];
+        snprintf(text, sizeof text,
+                 "the table has more than %d lines, one per copy of an element: there are %" PRId64
+                 " elements in %" PRId64 " cop%s each",
+                 TABLE_LIMIT, q->facts.elements, q->facts.copies, q->facts.copies == 1 ? "y" : "ies");
+        tirc_diagnostic_add(q->session, true, "T0843", text,
                             "ask for one element with --at, or for a smaller shape");
         return TIRC_ERROR;
     }

@@ -186,12 +186,15 @@ bool layout_cute_read(base_arena *arena, const char *text, size_t size, layout_c
     int64_t stride = 1;
     for (uint32_t i = 0; i < extents->count; i++) {
         if (extents->values[i] <= 0)
-            return layout_refuse(arena, error, "extent %lld of the CuTe layout is not positive",
-                                 (long long)extents->values[i]) != NULL;
+            return layout_refuse(arena, error, "extent %lld of mode %u of the CuTe layout is not positive",
+                                 (long long)extents->values[i], i) != NULL;
         cute->extents[i] = extents->values[i];
         cute->strides[i] = given ? strides->values[i] : stride;
         if (__builtin_mul_overflow(stride, extents->values[i], &stride))
-            return layout_refuse(arena, error, "the size of the CuTe layout does not fit in 64 bits") != NULL;
+            return layout_refuse(
+                       arena, error,
+                       "the size of the CuTe layout does not fit in 64 bits: mode %u has the extent %lld", i,
+                       (long long)extents->values[i]) != NULL;
     }
     return true;
 }

@@ -187,8 +187,9 @@ static bool read_iters(reader *r, iter_list *list) {
         list->items[i].stride = given ? strides.items[i].stride : stride;
         list->items[i].axis = given ? strides.items[i].axis : LAYOUT_AXIS_M;
         if (!given && __builtin_mul_overflow(stride, list->items[i].extent, &stride))
-            return layout_refuse(r->arena, r->error, "the product of the extents does not fit in 64 bits") !=
-                   NULL;
+            return layout_refuse(r->arena, r->error,
+                                 "the product of the extents does not fit in 64 bits: extent %zu is %lld", i,
+                                 (long long)list->items[i].extent) != NULL;
     }
     return true;
 }

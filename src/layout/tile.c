@@ -37,8 +37,11 @@ static bool check_iters(base_arena *arena, const layout_iter *iters, uint32_t co
             return layout_refuse(arena, error, "extent %lld of %s %u is not positive",
                                  (long long)iters[i].extent, what, (unsigned)i) != NULL;
         if (__builtin_mul_overflow(size, iters[i].extent, &size))
-            return layout_refuse(arena, error, "the product of the %s extents does not fit in 64 bits",
-                                 what) != NULL;
+            return layout_refuse(
+                       arena, error,
+                       "the product of the %s extents does not fit in 64 bits: %s %u has the extent "
+                       "%lld",
+                       what, what, (unsigned)i, (long long)iters[i].extent) != NULL;
     }
     return true;
 }
@@ -56,10 +59,14 @@ bool layout_check(base_arena *arena, const layout_tile *layout, layout_error *er
         if (!add_reach(iter, &lowest[iter->axis], &highest[iter->axis]) || highest[iter->axis] == INT64_MAX)
             return layout_refuse(arena, error,
                                  "the positions that the layout reaches do not fit in 64 bits: %s iter %u is "
-                                 "%lld:%lld@%s",
+                                 "%lld:%lld@%s%s",
                                  shard ? "shard" : "replica", (unsigned)(shard ? i : i - layout->shard_count),
                                  (long long)iter->extent, (long long)iter->stride,
-                                 layout_axis_name(iter->axis)) != NULL;
+                                 layout_axis_name(iter->axis),
+                                 layout->offset[iter->axis] == 0
+                                     ? ""
+                                     : base_arena_format(arena, ", the offset there %lld",
+                                                         (long long)layout->offset[iter->axis])) != NULL;
     }
     for (unsigned a = 0; a < LAYOUT_AXIS_COUNT; a++)
         if (highest[a] == INT64_MAX) /* the span is one more */

@@ -48,8 +48,8 @@ const layout_tile *layout_tmem_datapath(base_arena *arena, char letter, int64_t 
     if (sub_slab < 0 || sub_slab > 1 || (sub_slab == 1 && !slabs))
         return layout_refuse(arena, error, "datapath %c has no sub-slab %d", letter, sub_slab);
     if (columns <= 0 || columns % path->folds != 0)
-        return layout_refuse(arena, error, "datapath %c needs columns in multiples of %d, not %lld", letter,
-                             path->folds, (long long)columns);
+        return layout_refuse(arena, error, "datapath %c needs columns in %smultiples of %d, not %lld", letter,
+                             columns <= 0 ? "positive " : "", path->folds, (long long)columns);
     list shard = none;
     if (slabs) {
         add(&shard, 4, 32, LAYOUT_AXIS_TLANE);

@@ -116,6 +116,23 @@ bool script_constant_shape(script_evaluator *e, const ir_tensor_type *type, int6
 }
 
 /* Layouts describe exactly the tensor's domain: nothing is resized or extended. */
+/* A swizzle moves elements within blocks. One that ends behind the tile has elements behind it too. */
+static void check_blocks(script_evaluator *e, const ir_tensor_type *type, base_span span) {
+    const layout_tile *layout = type->layout;
+    int64_t top, room;
+    if (!layout->swizzle.present || !layout_span(layout, LAYOUT_AXIS_M, &top) ||
+        !layout_footprint(layout, LAYOUT_AXIS_M, &room) || room == top)
+        return;
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0422", span,
+                    "the swizzle of %s flips bits within blocks of %lld elements, which do not divide the "
+                    "tile: it ends at m %lld, "
+                    "but its elements reach into a block that ends at m %lld",
+                    layout_text_of(e->arena, layout), (long long)layout_swizzle_block(layout->swizzle),
+                    (long long)top - 1, (long long)room - 1);
+    base_help(e->diagnostics, d, "a tile of whole blocks; storage takes whole blocks anyway");
+}
+
 bool script_check_layout(script_evaluator *e, const ir_tensor_type *type, base_span span) {
     int64_t shape[MAX_RANK], size, product = 1;
     if (!type->layout)
@@ -140,6 +157,7 @@ bool script_check_layout(script_evaluator *e, const ir_tensor_type *type, base_s
         base_help(e->diagnostics, d, "the extents of S[...] multiply to the number of elements of the shape");
         return false;
     }
+    check_blocks(e, type, span);
     return true;
 }
 
@@ -426,7 +444,10 @@ static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, ba
             return false;
         }
         if (__builtin_mul_overflow(bytes, extent_value, &bytes) || bytes > ((int64_t)1 << 40)) {
-            script_error(e, "T0213", span, "an allocation of over 1 TiB");
+            base_diagnostic *d =
+                script_error(e, "T0213", span, "an allocation of over 1 TiB: its extent %u is %lld", i,
+                             (long long)extent_value);
+            base_help(e->diagnostics, d, "shared memory of a block has at most 232448 bytes");
             return false;
         }
     }

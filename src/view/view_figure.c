@@ -25,6 +25,28 @@ static void *refuse(base_arena *arena, layout_error *error, const char *text, in
     return NULL;
 }
 
+/* The number, and the longest iter that is to blame for it. */
+static void *too_many(base_arena *arena, layout_error *error, const layout_tile *layout, int64_t total) {
+    const layout_iter *longest = NULL;
+    const char *what = "shard";
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < layout->shard_count + layout->replica_count; i++) {
+        bool shard = i < layout->shard_count;
+        const layout_iter *iter = shard ? &layout->shard[i] : &layout->replica[i - layout->shard_count];
+        if (longest && iter->extent <= longest->extent)
+            continue;
+        longest = iter;
+        what = shard ? "shard" : "replica";
+        place = shard ? i : i - layout->shard_count;
+    }
+    layout_refuse(
+        arena, error,
+        "elements to draw, copies included: %lld; a picture shows at most %d; %s iter %u alone has %lld",
+        (long long)total, VIEW_ELEMENT_LIMIT, what, (unsigned)place,
+        longest ? (long long)longest->extent : 1LL);
+    return NULL;
+}
+
 /* Replica copies of one element. */
 static bool copy_count(const layout_tile *layout, int64_t *count) {
     *count = 1;
@@ -67,8 +89,10 @@ static bool place_axes(view_figure *f, unsigned bits, layout_error *error) {
     find_bounds(map, low, high);
     for (uint32_t s = 0; s < map->axis_count; s++)
         if (low[s] < -FAR || high[s] > FAR)
-            return refuse(f->arena, error, "the highest place", high[s] > FAR ? high[s] : -low[s], FAR) !=
-                   NULL;
+            return refuse(f->arena, error,
+                          base_arena_format(f->arena, "the farthest place on axis %s",
+                                            layout_axis_name(map->axes[s])),
+                          high[s] > FAR ? high[s] : -low[s], FAR) != NULL;
     p->column_slot = map->axis_count;
     for (uint32_t s = 0; s < map->axis_count; s++)
         if (is_column_axis(map->axes[s]) && p->column_slot == map->axis_count)
@@ -86,14 +110,20 @@ static bool place_axes(view_figure *f, unsigned bits, layout_error *error) {
         }
         p->rows[p->row_count++] = (view_row_axis){s, low[s], span};
         if (span > VIEW_CELL_LIMIT || (rows *= span) > VIEW_CELL_LIMIT)
-            return refuse(f->arena, error, "rows of the physical grid", rows, VIEW_CELL_LIMIT) != NULL;
+            return refuse(f->arena, error,
+                          base_arena_format(f->arena, "rows of the physical grid, down to axis %s",
+                                            layout_axis_name(map->axes[s])),
+                          rows, VIEW_CELL_LIMIT) != NULL;
     }
     int64_t columns = 1;
     if (p->column_slot < map->axis_count) {
         p->column_low = low[p->column_slot];
         if (__builtin_sub_overflow(high[p->column_slot], p->column_low, &columns) ||
             columns >= VIEW_CELL_LIMIT)
-            return refuse(f->arena, error, "places on the column axis", columns, VIEW_CELL_LIMIT) != NULL;
+            return refuse(f->arena, error,
+                          base_arena_format(f->arena, "places on axis %s",
+                                            layout_axis_name(map->axes[p->column_slot])),
+                          columns, VIEW_CELL_LIMIT) != NULL;
         columns++;
     }
     p->column_span = columns;
@@ -315,7 +345,7 @@ static view_figure *start(base_arena *arena, const layout_map *map, const view_o
     if (!copy_count(map->layout, &copies) || __builtin_mul_overflow(copies, map->size, &total))
         total = INT64_MAX;
     if (total > VIEW_ELEMENT_LIMIT)
-        return refuse(arena, error, "elements to draw, copies included", total, VIEW_ELEMENT_LIMIT);
+        return too_many(arena, error, map->layout, total);
     f->title = options->title != NULL ? options->title : layout_text_of(arena, map->layout);
     shape_logical(f);
     if (!place_axes(f, options->bits, error))

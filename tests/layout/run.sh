@@ -132,8 +132,26 @@ part 1 '2 extents but 1 strides' layout 'S[(4,8):(8)]'
 part 1 'shard iter 0 is 4:9223372036854775807@m [T0840]' layout 'S[4:9223372036854775807]'
 part 1 'does not fit in 64 bits' layout 'S[4:9223372036854775808]'
 part 1 'a swizzle of length 4 needs an atom length of at least 4, not 3' layout 'Z(3,4,3)*S[(8,64):(64,1)]'
-part 1 'elements to draw, copies included: 1099511627776; a picture shows at most 1048576 [T0843]' \
+part 1 'layout:1:1: error: elements to draw, copies included: 1099511627776; a picture shows at most 1048576; shard iter 0 alone has 1048576 [T0843]' \
     layout 'S[(1048576,1048576):(1048576,1)]' --svg "$work/no.svg"
+part 1 'layout:1:1: error: places on axis m: 6442450947' layout 'S[(4,4):(2147483648,1)]' --html "$work/no.svg"
+part 1 'replica iter 0 alone has 1099511627776' layout 'S[4:1]+R[1099511627776:0]' --text
+part 1 'the product of the extents does not fit in 64 bits: extent 0 is 1099511627776 [T0840]' layout 'S[(1099511627776,1099511627776)]'
+part 1 'the product of the shard extents does not fit in 64 bits: shard 1 has the extent 1099511627776 [T0840]' layout 'S[(1099511627776,1099511627776):(0,0)]'
+part 1 'shard iter 0 is 4:8@m, the offset there 9223372036854775807 [T0840]' layout 'S[(4,8):(8,1)]+9223372036854775807'
+part 1 'replica iter 0 is 99999999999:99999999999@m [T0840]' layout 'S[4:1]+R[99999999999:99999999999]'
+part 1 'extent 0 of replica 0 is not positive [T0840]' layout 'S[4:1]+R[0:1]'
+part 1 'the size of the CuTe layout does not fit in 64 bits: mode 1 has the extent 99999999999 [T0840]' layout '(99999999999,99999999999):(1,1)'
+part 1 'extent 0 of mode 1 of the CuTe layout is not positive [T0840]' layout '(4,0):(1,4)'
+part 1 'shard iter 0 of its tile, 4:1@laneid, is on laneid [T0840]' layout 'Z(3,3,3)*S[(4,8):(1@laneid,1)]'
+part 1 'its tile reaches down to -7 on m [T0840]' layout 'Z(3,3,3)*S[8:-1]'
+part 1 'extent -8 of dimension 1 is not positive [T0841]' layout 'S[(4,8):(8,1)]' --shape 4,-8
+part 1 'extent 0 of dimension 0 is not positive [T0841]' layout 'S[(4,8):(8,1)]' --shape 0,8
+part 1 'has 32 elements, but the shape (3, 11) has 33 [T0841]' layout 'S[(4,8):(8,1)]' --shape 3,11
+part 1 'expected a number at byte 5 of the layout [T0840]' layout 'S[(4,(2,2)):(4,1)]'
+part 1 'dimension 0 has 12 rows, but a swizzle atom has 8' layout 'mma_shared_layout("float16", "128B", (12, 64))'
+part 1 'datapath F needs columns in positive multiples of 1, not 0' layout 'tmem_datapath_layout("F", 64, 0)'
+part 0 'axes tx and laneid both number threads, one within a cta, the other within a warp [T0845]' layout 'S[(2,2):(1@tx,1@bx)]+R[2:1@laneid]'
 [ ! -e "$work/no.svg" ]
 say $? "a refused picture leaves no file"
 part 1 'coordinate 8 of dimension 1 is outside [0, 8)' layout 'S[(8,8)]' --at 0,8
@@ -150,7 +168,7 @@ part 2 'there is no element type `float17`' layout 'S[(8,8)]' --dtype float17
 part 2 'the layout has no axis of threads or lanes' layout 'S[(8,8)]' --lane 3
 part 2 'is a tile of tensor memory, which no thread holds' fragment tcgen05.mma.F.n8 --thread 3
 part 2 'a number from 0 to 31 is wanted' fragment mma.m16n8.D --thread 32
-part 1 'the table has more than 4194304 lines' layout 'S[(65536,64):(64,1)]+R[2:1]' --table
+part 1 'the table has more than 4194304 lines, one per copy of an element: there are 4194304 elements in 2 copies each' layout 'S[(65536,64):(64,1)]+R[2:1]' --table
 part 1 "the layout has no axis 'tx'" layout 'S[(8,8)]' --inverse tx=3
 part 3 'gave up after 1048576 elements' layout 'S[(1048576,1048576):(0,0)]' --inverse m=0
 # the addresses that kernels really use

@@ -488,7 +488,7 @@ static void cute_refusals(void **state) {
     static const char *const rows[][2] = {
         {"(8,8):(8)", "the strides do not nest as the shape does"},
         {"((2,4),8):(1,2)", "the strides do not nest as the shape does"},
-        {"(8,0):(1,8)", "extent 0 of the CuTe layout is not positive"},
+        {"(8,0):(1,8)", "extent 0 of mode 1 of the CuTe layout is not positive"},
         {"(8,8):(1@0,1@1)", "a stride on a basis (@) is a coordinate"},
         {"(8,", "expected a number"},
         {"(8,8", "expected ',' or ')'"},

@@ -151,6 +151,7 @@ static void stores_that_collide(void **state) {
               "z[1, tx % 8] = A[tx]\n"
               "z[tx % 8, T.Ramp(0, 1, 8)] = A[T.Ramp(0, 1, 8)]\n"
               "u.view(8)[tx % 8] = 1.0\n",
+              "9:49 T0422 the swizzle of Z(1,2,3)*S[(8,8):(4,1)]",
               "10:5 T0275 the layout S[8:0] of 's' puts (0) and (1) at one place",
               "12:5 T0275 the layout S[(4,2):(1,1)] of 'u' puts (0, 1) and (1, 0) at one place",
               "15:5 T0275 the layout S[(2,3,4):(0,4,1)] of 'v' puts (0, 1, 0) and (1, 1, 0) at one place",
@@ -188,7 +189,7 @@ static void malformed(void **state) {
               "g = r.sub[1::3]\n"
               "h = r.sub[0, 0]\n"
               "i = T.alloc_local((8, 2), \"float32\").sub[tx % 8, 2:2]\n",
-              "5:9 T0213 an allocation of over 1 TiB",
+              "5:9 T0213 an allocation of over 1 TiB: its extent 1 is 1048576",
               "7:9 T0213 the view has 23 elements, 'r' has 24 slots in storage",
               "8:9 T0213 the view has 25 elements, 'r' has 24 slots in storage",
               "9:9 T0213 the view has 9 elements, 'r' has 8 elements",
@@ -196,6 +197,19 @@ static void malformed(void **state) {
               "11:9 T0274 3 to 9 of axis 0 is not inside 'r': its extent is 8",
               "12:9 T0274 8 to 9 of axis 0 is not inside 'r': its extent is 8", "13:9 T0274 a stepped part",
               "14:9 T0211 'r' has 1 axis, sub[...] has 2", "15:9 T0274 2 to 2 of axis 1");
+}
+
+/* A swizzle whose blocks the tile does not fill: a word about it, once per declaration. */
+static void swizzle_of_half_a_block(void **state) {
+    BODY_SAYS(
+        "z = T.alloc_shared((8, 60), \"float16\", layout=T.ComposeLayout(3, 3, 3, S[(8, 60)]))\n"
+        "y = T.alloc_shared((8, 60), \"float16\", layout=T.ComposeLayout(3, 3, 3, S[(8, 60) : (64, 1)]))\n"
+        "x = T.alloc_shared((8, 56), \"float16\", layout=T.ComposeLayout(3, 3, 3, S[(8, 56) : (64, 1)]))\n"
+        "w = T.alloc_shared((24, 128), \"float16\", layout=T.mma_shared_layout(\"float16\", 3, (24, 128)))\n",
+        "5:51 T0422 flips bits within blocks of 64 elements, which do not divide the tile: it ends at m 479, "
+        "but "
+        "its elements reach into a block that ends at m 511",
+        "6:51 T0422 it ends at m 507", "7:51 T0422 it ends at m 503");
 }
 
 static void arrangements(void **state) {
@@ -229,10 +243,10 @@ static void arrangements(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(strides_of_the_launch), UNIT_WITH_ARENA(older_strides),
-        UNIT_WITH_ARENA(strides_refused),       UNIT_WITH_ARENA(constant_parts),
-        UNIT_WITH_ARENA(stores_that_collide),   UNIT_WITH_ARENA(malformed),
-        UNIT_WITH_ARENA(arrangements),
+        UNIT_WITH_ARENA(strides_of_the_launch),   UNIT_WITH_ARENA(older_strides),
+        UNIT_WITH_ARENA(strides_refused),         UNIT_WITH_ARENA(constant_parts),
+        UNIT_WITH_ARENA(stores_that_collide),     UNIT_WITH_ARENA(malformed),
+        UNIT_WITH_ARENA(swizzle_of_half_a_block), UNIT_WITH_ARENA(arrangements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

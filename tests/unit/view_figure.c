@@ -208,7 +208,7 @@ static void too_large(void **state) {
         {"S[(1048576,1048576):(1048576,1)]",
          {1048576, 1048576},
          "elements to draw, copies included: 1099511627776; a picture shows at most 1048576"},
-        {"S[(2,2):(1099511627776,1)]", {2, 2}, "places on the column axis"},
+        {"S[(2,2):(1099511627776,1)]", {2, 2}, "places on axis m"},
         {"S[(2,2):(1099511627776@TLane,1@TCol)]", {2, 2}, "rows of the physical grid"},
         {"S[(4096,256):(1@tx,8192)]", {4096, 256}, "cells of the physical grid"},
         {"S[(4,4):(4,1)]+R[1099511627776:0]", {4, 4}, "elements to draw, copies included"},
