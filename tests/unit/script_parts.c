@@ -151,7 +151,7 @@ static void stores_that_collide(void **state) {
               "z[1, tx % 8] = A[tx]\n"
               "z[tx % 8, T.Ramp(0, 1, 8)] = A[T.Ramp(0, 1, 8)]\n"
               "u.view(8)[tx % 8] = 1.0\n",
-              "9:49 T0422 the swizzle of Z(1,2,3)*S[(8,8):(4,1)]",
+              "9:50 T0422 the swizzle of Z(1,2,3)*S[(8,8):(4,1)]",
               "10:5 T0275 the layout S[8:0] of 's' puts (0) and (1) at one place",
               "12:5 T0275 the layout S[(4,2):(1,1)] of 'u' puts (0, 1) and (1, 0) at one place",
               "15:5 T0275 the layout S[(2,3,4):(0,4,1)] of 'v' puts (0, 1, 0) and (1, 1, 0) at one place",
