@@ -24,6 +24,9 @@ typedef struct candidate {
 /* clang-format off */
 static const candidate candidates[] = {
     {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
+    {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem},
+    {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts},
+    {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma},
     {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
     {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
     {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},

@@ -95,6 +95,8 @@ typedef struct lower_tile_place {
 } lower_tile_place;
 typedef void (*lower_tile_body)(lower_tile *op, const lower_tile_place *places, unsigned lanes,
                                 ir_stmt *block, void *user);
+/* Neighbours that one access moves, without spread operands. */
+unsigned lower_tile_walk_lanes(lower_tile_walk *walk);
 /* Writes the loops, with the body at every place. */
 void lower_tile_walk_emit(lower_tile_walk *walk, lower_tile_body body, void *user);
 /* Declares the slots of this thread as a plain array over the same registers. */
@@ -121,4 +123,10 @@ const char *lower_tile_refuse_reduce_groups(lower_tile *op);
 void lower_tile_emit_reduce_groups(lower_tile *op);
 const char *lower_tile_refuse_reduce_spread(lower_tile *op);
 void lower_tile_emit_reduce_spread(lower_tile *op);
+const char *lower_tile_refuse_ldgsts(lower_tile *op);
+void lower_tile_emit_ldgsts(lower_tile *op);
+const char *lower_tile_refuse_tmem(lower_tile *op);
+void lower_tile_emit_tmem(lower_tile *op);
+const char *lower_tile_refuse_mma(lower_tile *op);
+void lower_tile_emit_mma(lower_tile *op);
 #endif

@@ -462,6 +462,11 @@ static unsigned choose_lanes(lower_tile_walk *walk, const ir_tensor *const *slot
     return 1;
 }
 
+unsigned lower_tile_walk_lanes(lower_tile_walk *walk) {
+    static const ir_tensor *const none[LOWER_TILE_OPERANDS];
+    return choose_lanes(walk, none);
+}
+
 /* ---- writing ---- */
 
 /* The slots of this thread as a plain array over the same registers. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PTX instructions of tile operations, addresses in tensor memory and matrix descriptors. Private to
+ * src/lower. */
+#ifndef TIRC_LOWER_LOWER_TILE_INSTRUCTION_H
+#define TIRC_LOWER_LOWER_TILE_INSTRUCTION_H
+#include "layout/shared.h"
+#include "layout/tmem.h"
+#include "lower/lower_tile.h"
+
+/* One instruction by its pattern (ptx/ptx_pattern.h), without results. */
+ir_stmt *lower_tile_instruction(lower_tile *op, const char *pattern, const ir_expr *const *args,
+                                uint32_t count);
+/* The same with `lanes` results of one type, bound in the block. */
+const ir_expr *lower_tile_result(lower_tile *op, ir_stmt *block, const char *pattern, num_dtype dtype,
+                                 unsigned lanes, const ir_expr *const *args, uint32_t count);
+const ir_expr *lower_tile_let(lower_tile *op, ir_stmt *block, const char *name, const ir_expr *value);
+const ir_expr *lower_tile_word(lower_tile *op, const ir_expr *x); /* as uint32 */
+const ir_expr *lower_tile_shared(lower_tile *op, const ir_expr *pointer);
+ir_stmt *lower_tile_block(lower_tile *op);
+
+/* A region in tensor memory: its layout on TLane and TCol, counted from its first element, and the address
+ * of that; TCol counts elements of `bits`. */
+typedef struct lower_tile_tmem {
+    const layout_tile *layout;
+    const ir_expr *address;
+    unsigned bits;
+} lower_tile_tmem;
+const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out);
+/* So many columns further, plus 65536 for each lane. */
+const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t offset);
+
+/* An operand of tcgen05.mma in shared memory, as descriptors describe it; strides in bytes. */
+typedef struct lower_tile_matrix {
+    const lower_tile_region *region;
+    uint32_t row_axis, k_axis;
+    int64_t rows, depth;
+    bool mn_major;
+    layout_mode mode;
+    int64_t leading, stride;
+} lower_tile_matrix;
+/* transposed: the first of the two axes is K. depth: elements of K of one instruction. NULL, or why no
+ * descriptor describes it. */
+const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region, bool transposed,
+                                 int64_t depth, lower_tile_matrix *out);
+const ir_expr *lower_tile_descriptor(lower_tile *op, const lower_tile_matrix *m, int64_t row, int64_t k);
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * copy_async between tensor memory and registers: tcgen05.ld and st (PTX ISA 9.7.16.8). The register layout
+ * and the tensor's layout say which cell each register of each thread is; the instruction shapes are tried
+ * against that, register by register, and the widest repetitions that agree are taken. Must not know MMA. */
+#include "layout/fragment.h"
+#include "layout/query.h"
+#include "lower/lower_tile.h"
+#include "lower/lower_tile_instruction.h"
+#include <string.h>
+
+enum { THREADS = 128, REGISTERS = 512, UNSET = -1 };
+
+/* One instruction: registers from `first` on, at a lane and column. */
+typedef struct transfer {
+    layout_movement movement;
+    int count, first, registers;
+    int64_t lane, column;
+} transfer;
+
+typedef struct plan {
+    const lower_tile_region *slots, *cells;
+    lower_tile_tmem tmem;
+    bool is_load;
+    unsigned bits;
+    int64_t registers;
+    int32_t (*cell)[REGISTERS]; /* lane * 65536 + column of each thread's registers */
+    BASE_VECTOR(transfer) transfers;
+} plan;
+
+static const char *refuse_registers(lower_tile *op, const plan *p, const char *why) {
+    base_arena *arena = op->context->arena;
+    int64_t rows = 1, columns = 1;
+    for (uint32_t i = 0; i < p->slots->rank; i++)
+        if (p->slots->size[i] > 1) {
+            rows = columns;
+            columns = p->slots->size[i];
+        }
+    return base_arena_format(
+        arena,
+        "the registers of '%s' (%s) and the cells of '%s' (%s) do not meet in an instruction: %s; for %lld "
+        "rows of 128 lanes use S[(128, %lld) : (1@tid_in_wg, 1)], or tcgen05_atom_layout(shape, (%lld, "
+        "%lld), "
+        "dtype)",
+        p->slots->tensor->name, layout_text_of(arena, p->slots->tensor->type.layout), p->cells->tensor->name,
+        p->cells->tensor->type.layout ? layout_text_of(arena, p->cells->tensor->type.layout)
+                                      : "a lane for each row",
+        why, (long long)rows, (long long)columns, (long long)rows, (long long)columns);
+}
+
+/* ---- which cell is which register ---- */
+
+static const char *map_registers(lower_tile *op, plan *p) {
+    base_arena *arena = op->context->arena;
+    const lower_tile_region *slots = p->slots;
+    int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES], end[LOWER_TILE_AXES], sizes[2][LOWER_TILE_AXES];
+    layout_error error = {NULL};
+    uint32_t ranks[2] = {0, 0};
+    for (uint32_t i = 0; i < slots->rank; i++) {
+        if (!arith_is_constant(op->context->facts, slots->tensor->type.shape[i], &shape[i]) ||
+            !arith_is_constant(op->context->facts, slots->start[i], &begin[i]) || slots->size[i] < 1)
+            return base_arena_format(arena, "starts and extents of '%s' must be constants",
+                                     slots->tensor->name);
+        end[i] = begin[i] + slots->size[i];
+        if (slots->size[i] > 1)
+            sizes[0][ranks[0]++] = slots->size[i];
+    }
+    for (uint32_t i = 0; i < p->cells->rank; i++)
+        if (p->cells->size[i] > 1)
+            sizes[1][ranks[1]++] = p->cells->size[i];
+    if (ranks[0] != ranks[1] || memcmp(sizes[0], sizes[1], ranks[0] * sizeof(int64_t)))
+        return base_arena_format(arena, "the extents of '%s' and '%s' differ", slots->tensor->name,
+                                 p->cells->tensor->name);
+    const layout_tile *slice =
+        layout_slice(arena, slots->tensor->type.layout, shape, slots->rank, begin, end, &error);
+    const layout_tile *fused = slice ? layout_canonical_fused(arena, slice, &error) : NULL;
+    const layout_map *from = fused ? layout_map_make(arena, fused, sizes[0], ranks[0], &error) : NULL;
+    const layout_map *to = layout_map_make(arena, p->tmem.layout, sizes[0], ranks[0], &error);
+    if (!from || !to)
+        return base_arena_format(arena, "'%s' and '%s': %s", slots->tensor->name, p->cells->tensor->name,
+                                 error.text ? error.text : "the region cuts through a factor of the layout");
+    int64_t span, per = 32 / p->bits, coordinate[LOWER_TILE_AXES] = {0};
+    if (!layout_span(slots->tensor->type.layout, LAYOUT_AXIS_M, &span) || span / per > REGISTERS)
+        return "a thread has more registers of it than 512";
+    p->registers = (span + per - 1) / per;
+    p->cell = base_arena_allocate(arena, sizeof(int32_t[THREADS][REGISTERS]));
+    for (int t = 0; t < THREADS; t++)
+        for (int r = 0; r < REGISTERS; r++)
+            p->cell[t][r] = UNSET;
+    for (int64_t n = 0; n < from->size; n++) {
+        int64_t place[2][LAYOUT_AXIS_COUNT], at[2][LAYOUT_AXIS_COUNT] = {{0}};
+        layout_map_coordinate(from, n, coordinate);
+        layout_map_at(from, coordinate, place[0]);
+        layout_map_at(to, coordinate, place[1]);
+        for (int m = 0; m < 2; m++) {
+            const layout_map *map = m ? to : from;
+            for (uint32_t a = 0; a < map->axis_count; a++)
+                at[m][map->axes[a]] = place[m][a];
+        }
+        int64_t thread = at[0][LAYOUT_AXIS_TID_IN_WG], slot = at[0][LAYOUT_AXIS_M];
+        int64_t column = at[1][LAYOUT_AXIS_TCOL], lane = at[1][LAYOUT_AXIS_TLANE];
+        if (thread < 0 || thread >= THREADS || slot < 0 || slot >= span || slot % per != column % per)
+            return refuse_registers(op, p, "halves of registers and of cells do not match");
+        int32_t *cell = &p->cell[thread][slot / per], value = (int32_t)(lane * 65536 + column / per);
+        if (*cell != UNSET && *cell != value)
+            return refuse_registers(op, p, "a register would hold parts of two cells");
+        *cell = value;
+    }
+    return NULL;
+}
+
+/* ---- the instructions ---- */
+
+static bool fits(const plan *p, const transfer *t) {
+    layout_transfer instruction = {.movement = t->movement, .count = t->count};
+    for (int thread = 0; thread < THREADS; thread++)
+        for (int r = 0; r < t->registers; r++) {
+            int row;
+            int64_t column;
+            layout_transfer_cell(&instruction, thread % 32, r, &row, &column);
+            int64_t wanted = (thread / 32 * 32 + t->lane + row) * 65536 + t->column + column;
+            if (t->first + r >= p->registers || p->cell[thread][t->first + r] != wanted)
+                return false;
+        }
+    return true;
+}
+
+static bool cover(lower_tile *op, plan *p, layout_movement movement) {
+    static const int registers[] = {1, 1, 2, 4};
+    p->transfers.count = 0;
+    for (int first = 0; first < p->registers;) {
+        transfer t = {.movement = movement, .first = first};
+        if (p->cell[0][first] == UNSET) { /* not in the region */
+            first++;
+            continue;
+        }
+        t.lane = p->cell[0][first] / 65536;
+        t.column = p->cell[0][first] % 65536;
+        if (t.lane != 0 && (t.lane != 16 || movement == LAYOUT_MOVEMENT_32X32B))
+            return false;
+        for (t.count = 128 / registers[movement]; t.count > 0; t.count /= 2) {
+            t.registers = t.count * registers[movement];
+            if (fits(p, &t))
+                break;
+        }
+        if (t.count == 0)
+            return false;
+        base_vector_push(op->context->arena, &p->transfers, t);
+        first += t.registers;
+    }
+    return p->transfers.count > 0;
+}
+
+static const char *make_plan(lower_tile *op, plan *p) {
+    const lower_tile_region *to = &op->operands[0].region, *from = &op->operands[1].region;
+    base_arena *arena = op->context->arena;
+    bool store = to->tensor->type.scope == IR_SCOPE_TMEM;
+    *p = (plan){.slots = store ? from : to, .cells = store ? to : from, .is_load = !store};
+    if (p->cells->tensor->type.scope != IR_SCOPE_TMEM || p->slots->tensor->type.scope != IR_SCOPE_LOCAL)
+        return "it moves between registers and tensor memory";
+    if (!p->slots->is_spread)
+        return base_arena_format(arena,
+                                 "nothing says which thread holds what of '%s': view it with "
+                                 "layout=TileLayout(S[(128, n) : (1@tid_in_wg, 1)])",
+                                 p->slots->tensor->name);
+    p->bits = num_dtype_bits(p->slots->tensor->type.dtype);
+    if (p->bits != num_dtype_bits(p->cells->tensor->type.dtype) || (p->bits != 32 && p->bits != 16))
+        return base_arena_format(arena, "'%s' is %s and '%s' is %s; both must have 32 bits, or both 16",
+                                 p->slots->tensor->name, num_dtype_name(p->slots->tensor->type.dtype),
+                                 p->cells->tensor->name, num_dtype_name(p->cells->tensor->type.dtype));
+    if (op->threads == 0)
+        return "the block is not a constant multiple of 128 threads";
+    const char *reason = lower_tile_tmem_region(op, p->cells, &p->tmem);
+    if (reason || (reason = map_registers(op, p)))
+        return reason;
+    for (int m = LAYOUT_MOVEMENT_32X32B; m <= LAYOUT_MOVEMENT_16X256B; m++)
+        if (cover(op, p, (layout_movement)m))
+            return NULL;
+    return refuse_registers(op, p, "no shape of tcgen05.ld has these lanes and columns");
+}
+
+const char *lower_tile_refuse_tmem(lower_tile *op) {
+    plan p;
+    return make_plan(op, &p);
+}
+
+/* "{%0, %1}" */
+static const char *register_list(lower_tile *op, char mark, int first, int count) {
+    base_builder out;
+    base_builder_start(&out, op->context->arena);
+    for (int i = 0; i < count; i++)
+        base_builder_format(&out, "%s%c%d", i ? ", " : "{", mark, first + i);
+    base_builder_char(&out, '}');
+    return out.data;
+}
+
+static const ir_expr *bits_as(lower_tile *op, const ir_expr *x, num_dtype dtype) {
+    ir_type type = ir_type_prim(dtype, x->type.lanes);
+    return ir_type_equal(type, x->type) ? x : ir_make(op->module, IR_REINTERPRET, type, &x, 1);
+}
+
+static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
+                      const ir_tensor *slots, ir_stmt *block) {
+    base_arena *arena = op->context->arena;
+    const char *pattern = base_arena_format(arena, "tcgen05.ld.sync.aligned.%s.x%d.b32 %s, [$0]",
+                                            layout_movement_name(t->movement), t->count,
+                                            register_list(op, '%', 0, t->registers));
+    const ir_expr *values =
+        lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->registers, &address, 1);
+    num_dtype dtype = slots->type.dtype;
+    for (int r = 0; r < t->registers; r++) {
+        const ir_expr *value = t->registers > 1 ? ir_lane(op->module, values, (unsigned)r) : values;
+        if (p->bits == 32) {
+            const ir_expr *index = lower_tile_int(op, t->first + r);
+            ir_block_add(op->module, block,
+                         lower_tile_store(op, slots, &index, 1, bits_as(op, value, dtype)));
+            continue;
+        }
+        /* a move does not wait for the load; shifts would */
+        const ir_expr *halves =
+            lower_tile_result(op, block, "mov.b32 {%0, %1}, $0", NUM_DTYPE_U16, 2, &value, 1);
+        for (unsigned h = 0; h < 2; h++) {
+            const ir_expr *index = lower_tile_int(op, 2 * (t->first + r) + h);
+            ir_block_add(
+                op->module, block,
+                lower_tile_store(op, slots, &index, 1, bits_as(op, ir_lane(op->module, halves, h), dtype)));
+        }
+    }
+}
+
+static void emit_store(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
+                       const ir_tensor *slots, ir_stmt *block) {
+    base_arena *arena = op->context->arena;
+    const ir_expr **args = BASE_NEW_ARRAY(arena, const ir_expr *, t->registers + 1);
+    args[0] = address;
+    for (int r = 0; r < t->registers; r++) {
+        const ir_expr *index = lower_tile_int(op, p->bits == 32 ? t->first + r : 2 * (t->first + r));
+        const ir_expr *value = ir_load(op->module, slots, &index, 1);
+        if (p->bits == 32) {
+            args[r + 1] = bits_as(op, value, NUM_DTYPE_U32);
+            continue;
+        }
+        const ir_expr *next = lower_tile_int(op, 2 * (t->first + r) + 1);
+        const ir_expr *halves[] = {bits_as(op, value, NUM_DTYPE_U16),
+                                   bits_as(op, ir_load(op->module, slots, &next, 1), NUM_DTYPE_U16)};
+        args[r + 1] = lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, halves, 2);
+    }
+    const char *pattern = base_arena_format(arena, "tcgen05.st.sync.aligned.%s.x%d.b32 [$0], %s",
+                                            layout_movement_name(t->movement), t->count,
+                                            register_list(op, '$', 1, t->registers));
+    ir_block_add(op->module, block, lower_tile_instruction(op, pattern, args, (uint32_t)t->registers + 1));
+}
+
+void lower_tile_emit_tmem(lower_tile *op) {
+    plan p;
+    make_plan(op, &p);
+    const ir_tensor *slots = lower_tile_slots(op, p.slots->tensor);
+    ir_module *module = op->module;
+    ir_stmt *block = lower_tile_block(op);
+    /* a warp reaches the 32 lanes of its rank in the warpgroup */
+    const ir_expr *window = lower_tile_word(op, ir_query(module, IR_WARP_ID, 0));
+    window = ir_binary(module, IR_BITAND, window, ir_int(module, NUM_DTYPE_U32, 3));
+    window = ir_binary(module, IR_SHL, window, ir_int(module, NUM_DTYPE_U32, 21));
+    const ir_expr *base =
+        lower_tile_let(op, block, "taddr", ir_binary(module, IR_ADD, p.tmem.address, window));
+    for (size_t i = 0; i < p.transfers.count; i++) {
+        const transfer *t = &p.transfers.items[i];
+        const ir_expr *address = lower_tile_cell(op, base, t->lane * 65536 + t->column);
+        if (p.is_load)
+            emit_load(op, &p, t, address, slots, block);
+        else
+            emit_store(op, &p, t, address, slots, block);
+    }
+    base_vector_push(op->context->arena, op->out, block);
+}
