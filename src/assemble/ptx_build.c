@@ -234,9 +234,21 @@ static void list_files(ptx_module *module) {
         base_vector_push(module->arena, &module->files, i ? base_source_name(sources, (uint32_t)i) : NULL);
 }
 
+/* A target that was left open is the one that the script's own instructions exist on: tensor memory came
+ * with sm_100a, everything else runs on sm_90a too. */
+static const char *needed_target(const ptx_module *module) {
+    for (size_t f = 0; f < module->functions.count; f++) {
+        const ptx_function *function = module->functions.items[f];
+        for (size_t i = 0; i < function->instructions.count; i++)
+            if (!strncmp(ptx_op_name(function->instructions.items[i].op), "tcgen05.", 8))
+                return "sm_100a";
+    }
+    return "sm_90a";
+}
+
 ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_build_options *options) {
     ptx_module *module = ptx_module_create(arena, lowered->module->diagnostics);
-    static const ptx_build_options defaults = {.target = "sm_90a", .contract = true};
+    static const ptx_build_options defaults = {.contract = true};
     if (!options)
         options = &defaults;
     module->target = options->target ? options->target : "sm_90a";
@@ -248,6 +260,8 @@ ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_
         done = build_kernel(arena, module, lowered->module, lowered->plans.items[i], options) && done;
     if (!done)
         return NULL;
+    if (!options->target)
+        module->target = needed_target(module);
     module->version = ptx_module_minimum_version(module);
     return module;
 }

@@ -6,7 +6,7 @@
 #include "ptx/ptx.h"
 
 typedef struct ptx_build_options {
-    const char *target; /* "sm_90a"; NULL: sm_90a */
+    const char *target; /* "sm_90a"; NULL: the lowest of sm_90a and sm_100a that has the instructions */
     bool contract;      /* a * b + c becomes fma (nvcc's default) */
 } ptx_build_options;
 /* NULL when there were errors. Kernel parameters in the order of the plan; names as in the CUDA text. */

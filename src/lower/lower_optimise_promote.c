@@ -36,7 +36,11 @@ static void find_candidate(void *user, ir_stmt *s) {
     ir_tensor *tensor = s->as.allocate.tensor;
     const char *reason;
     uint64_t elements = tensor->type.lanes ? tensor->type.lanes : 1;
-    for (uint32_t d = 0; d < tensor->type.rank; d++) {
+    int64_t slots;
+    bool spread = tensor->type.layout && layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &slots);
+    if (spread) /* what one thread holds of it */
+        elements *= slots > 0 && slots <= MAXIMUM_ELEMENTS ? (uint64_t)slots : MAXIMUM_ELEMENTS + 1;
+    for (uint32_t d = 0; d < tensor->type.rank && !spread; d++) {
         int64_t extent;
         if (!ir_is_int(tensor->type.shape[d], &extent) || extent <= 0 || extent > MAXIMUM_ELEMENTS)
             elements = MAXIMUM_ELEMENTS + 1;

@@ -57,5 +57,52 @@ while read -r entry pattern; do
     [ $status -eq 1 ] && [ "$(grep -c 'error:' "$work/log")" -eq 1 ] && grep -q -E -- "$pattern" "$work/log"
     say $? "$entry: refused: $pattern"
 done < <(sed -n 's/^# refuse: //p' tests/tile/refusals.py)
+
+# Tensor memory: as one thread does it, on three schedules; the same PTX from the IR text; ptxas and nvcc take it, and
+# what nvcc made gives the same.
+nvcc=$(tools/find-nvcc || true)
+tmem() { # entry block arguments...
+    local entry=$1 block=$2 file=tests/tile/blackwell.py word args="" outs="" expects="" numbered="" n=0 status=0
+    shift 2
+    for word in "$@"; do
+        args="$args --arg $word"
+        outs="$outs --out ${word%%=*}=$work/${word%%=*}.npy"
+        expects="$expects --expect ${word%%=*}=$work/${word%%=*}.npy"
+        # nvcc's PTX knows no shapes: what one thread left, and room of the same shape
+        case ${word#*=} in zeros) numbered="$numbered --arg $n=$work/zeros.npy" ;; *) numbered="$numbered --arg $n=$work/${word%%=*}.npy" ;; esac
+        numbered="$numbered --expect $n=$work/${word%%=*}.npy"
+        case ${word#*=} in zeros) zeros=${word%%=*} ;; esac
+        n=$((n + 1))
+    done
+    # shellcheck disable=SC2086
+    "$build/tirc" run "$file:${entry}_plain" $args $outs >"$work/log" 2>&1 || status=1
+    for schedule in early late 7; do
+        # shellcheck disable=SC2086
+        "$build/tirc" run "$file:$entry" --schedule $schedule $args $expects >>"$work/log" 2>&1 || status=1
+    done
+    ! grep -q 'warning\|note:' "$work/log" || status=1
+    say $status "$entry: as one thread does it"
+    "$build/tirc" build "$file:$entry" --emit tir -o "$work/k.tir" >"$work/log" 2>&1 &&
+        "$build/tirc" build "$work/k.tir" --emit ptx -o "$work/again.ptx" >>"$work/log" 2>&1 &&
+        "$build/tirc" build "$file:$entry" --emit ptx -o "$work/k.ptx" >>"$work/log" 2>&1 &&
+        cmp <(sed 's@//.*@@' "$work/k.ptx") <(sed 's@//.*@@' "$work/again.ptx") >>"$work/log" 2>&1
+    say $? "$entry: the same PTX from its IR text"
+    if [ -z "$nvcc" ]; then
+        [ -z "${REQUIRE_NVCC:-}" ]
+        say $? "$entry through nvcc # SKIP no nvcc"
+        return
+    fi
+    "$(dirname "$nvcc")/ptxas" -arch="$(sed -n 's/^\.target \(sm_[0-9]*a\).*/\1/p' "$work/k.ptx")" "$work/k.ptx" -o "$work/k.cubin" >"$work/log" 2>&1 &&
+        "$build/tirc" build "$file:$entry" --emit cuda -o "$work/k.cu" >>"$work/log" 2>&1 &&
+        "$nvcc" -fmad=false -ptx -arch=sm_100a -Werror all-warnings "$work/k.cu" -o "$work/n.ptx" >>"$work/log" 2>&1 &&
+        "$build/tirc" run "$file:${entry}_plain" $(printf -- ' --arg %s' "$@" | sed 's/=[^ ]*/=zeros/g') \
+            --out "$zeros=$work/zeros.npy" >>"$work/log" 2>&1 &&
+        "$build/tirc" run "$work/n.ptx" --grid 1 --block "$block" $numbered >>"$work/log" 2>&1
+    say $? "$entry: ptxas takes it, and nvcc's PTX gives the same"
+}
+while read -r entry block words; do
+    # shellcheck disable=SC2086
+    tmem "$entry" "$block" $words
+done < <(sed -n 's/^# tmem: //p' tests/tile/blackwell.py)
 echo "1..$number"
 exit $bad
