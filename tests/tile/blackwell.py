@@ -473,12 +473,8 @@ def around_16x256b_plain(A: T.Buffer((128, 32), "float32"), B: T.Buffer((128, 32
 def background(A: T.Buffer((64, 48), "float32"), B: T.Buffer((64, 48), "float32")):
     T.device_entry()
     b = T.cta_id([1])
-    warp = T.warp_id([4])
-    lane = T.lane_id([32])
-    slot = T.alloc_shared((1,), "uint32")
-    bar = T.alloc_shared((1,), "uint64")
+    t = T.thread_id([128])
     s = T.alloc_shared((64, 48), "float32", layout=TileLayout(S[(64, 48) : (52, 1)]))
-    q = T.alloc_shared((64, 6), "uint8")
     Tx.cta.copy_async(s[:, :], A[:, :], dispatch="ldgsts")
     T.ptx["cp.async.commit_group"]()
     T.ptx["cp.async.wait_group"](0)
