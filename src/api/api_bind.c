@@ -433,10 +433,95 @@ static bool bind_scalar(api_run *run, size_t index) {
     return true;
 }
 
+/* Elements as a tensor map moves them; false: it has no such type. */
+static bool map_type(num_dtype dtype, vm_tensor_type *type) {
+    switch (dtype) {
+    case NUM_DTYPE_F16:
+        *type = VM_TENSOR_F16;
+        return true;
+    case NUM_DTYPE_BF16:
+        *type = VM_TENSOR_BF16;
+        return true;
+    case NUM_DTYPE_F32:
+        *type = VM_TENSOR_F32;
+        return true;
+    case NUM_DTYPE_F64:
+        *type = VM_TENSOR_F64;
+        return true;
+    default: { /* bits as they are */
+        unsigned bits = num_dtype_bits(dtype);
+        *type = bits == 8    ? VM_TENSOR_U8
+                : bits == 16 ? VM_TENSOR_U16
+                : bits == 32 ? VM_TENSOR_U32
+                             : VM_TENSOR_U64;
+        return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+    }
+    }
+}
+
+/* The map that a copy by TMA reads, over what the launch knows of its tensor. */
+static bool make_map(api_run *run, const ir_tensor *tensor, size_t index, uint32_t buffer) {
+    const ir_tensor_map *map = tensor->map;
+    tirc_session *session = run->module->session;
+    uint64_t dims[IR_MAP_RANK] = {0}, strides[IR_MAP_RANK] = {0};
+    unsigned bits = num_dtype_bits(map->of->type.dtype);
+    uint8_t bytes[VM_TENSOR_MAP_BYTES];
+    for (uint32_t d = 0; d < map->rank; d++) {
+        int64_t extent, stride = 1;
+        if (!evaluate(run, map->dims[d], &extent) || (d && !evaluate(run, map->strides[d], &stride))) {
+            base_report(diagnostics_of(run), BASE_ERROR, "T0812", map->of->span,
+                        "the tensor map of `%s` depends on a value that is not known at launch",
+                        map->of->name);
+            return false;
+        }
+        dims[d] = (uint64_t)extent;
+        if (d)
+            strides[d - 1] = (uint64_t)stride * bits / 8;
+    }
+    vm_tensor_type type;
+    if (!map_type(map->of->type.dtype, &type))
+        return false;
+    tirc_tensor_map request = {.size = sizeof request,
+                               .type = (uint32_t)type,
+                               .rank = map->rank,
+                               .dims = dims,
+                               .strides = strides,
+                               .box = map->box,
+                               .swizzle = map->swizzle};
+    if (!api_tensor_map(session, &request, map->of->name, bytes))
+        return false;
+    run->arguments[index] = (vm_argument){.kind = VM_ARGUMENT_TENSOR_MAP,
+                                          .buffer = buffer,
+                                          .bytes = base_arena_copy(session->arena, bytes, sizeof bytes),
+                                          .size = sizeof bytes};
+    return true;
+}
+
+static bool make_maps(api_run *run, size_t buffers) {
+    const ir_function *function = run->plan->function;
+    bool good = true;
+    for (size_t i = 0; i < function->parameters.count; ++i) {
+        const ir_tensor *tensor = function->parameters.items[i].tensor;
+        for (uint32_t b = 0; tensor && tensor->map && b < buffers; ++b)
+            if (function->parameters.items[run->repacked_of[b]].tensor == tensor->map->of)
+                good &= make_map(run, tensor, i, b);
+    }
+    return good;
+}
+
+/* The author's parameters: tensor maps stand behind them. */
+static size_t own_parameters(const ir_function *function) {
+    size_t count = function->parameters.count;
+    while (count && function->parameters.items[count - 1].tensor &&
+           function->parameters.items[count - 1].tensor->map)
+        count--;
+    return count;
+}
+
 /* Scalars that the caller gives take part in shapes and in the grid. */
 static void learn_scalars(api_run *run) {
     const ir_function *function = run->plan->function;
-    for (size_t i = 0; i < function->parameters.count; ++i) {
+    for (size_t i = 0; i < own_parameters(function); ++i) {
         const ir_var *var = function->parameters.items[i].var;
         if (!var || !run->given[i] || !run->given[i]->data || !ir_type_is_integer(var->type) ||
             run->given[i]->bytes > 8 || run->given[i]->bytes != num_dtype_bytes(var->type.dtype))
@@ -451,11 +536,11 @@ static void learn_scalars(api_run *run) {
 bool api_bind_script(api_run *run) {
     base_arena *arena = run->module->session->arena;
     const ir_function *function = run->plan->function;
-    size_t count = function->parameters.count;
+    size_t count = own_parameters(function), all = function->parameters.count;
     bool good = true;
-    run->sizes = BASE_NEW_ARRAY(arena, int64_t, count);
-    run->size_known = BASE_NEW_ARRAY(arena, bool, count);
-    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, count);
+    run->sizes = BASE_NEW_ARRAY(arena, int64_t, all);
+    run->size_known = BASE_NEW_ARRAY(arena, bool, all);
+    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, all);
     run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, count);
     run->repacked = BASE_NEW_ARRAY(arena, void *, count);
     run->repacked_of = BASE_NEW_ARRAY(arena, uint32_t, count);
@@ -487,9 +572,9 @@ bool api_bind_script(api_run *run) {
         run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers};
         ++buffers;
     }
-    run->machine.argument_count = count;
+    run->machine.argument_count = all;
     run->machine.buffer_count = buffers;
-    return good;
+    return good && make_maps(run, buffers);
 }
 
 /* A parameter that is a tensor map of another parameter's tensor; buffers have their numbers already. */

@@ -73,6 +73,23 @@ static void tensor_parameter(ptx_builder *b, size_t index, const ir_tensor *tens
     base_map_set(b->tensors, (uint64_t)tensor->id + 1, address);
 }
 
+/* A tensor map stays in the parameter; its generic address is what copies take. */
+static void map_parameter(ptx_builder *b, size_t index, const ir_tensor *tensor) {
+    ptx_variable *variable = add_parameter(b, index, PTX_TYPE_B8);
+    variable->is_array = true;
+    variable->elements = 128;
+    variable->bytes = 128;
+    variable->align = 64;
+    variable->span = tensor->span;
+    ptx_operand place = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MOV, PTX_MODS(PTX_MOD_U64),
+                                          PTX_ARGS(ptx_build_variable(variable, 0)));
+    ptx_build_address *address = BASE_NEW(b->arena, ptx_build_address);
+    address->space = PTX_SPACE_GLOBAL; /* a generic address, used as it is */
+    address->base = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_CVTA, PTX_MODS(PTX_MOD_PARAM, PTX_MOD_U64),
+                                      PTX_ARGS(place));
+    base_map_set(b->tensors, (uint64_t)tensor->id + 1, address);
+}
+
 static void scalar_parameter(ptx_builder *b, size_t index, const ir_var *var, bool used) {
     ptx_type stored;
     ptx_mod mod = parameter_mod(var->type, &stored);
@@ -145,7 +162,9 @@ static void parameters(ptx_builder *b) {
     b->in_prologue = true;
     for (size_t i = 0; i < function->parameters.count; i++) {
         const ir_parameter *parameter = &function->parameters.items[i];
-        if (parameter->tensor)
+        if (parameter->tensor && parameter->tensor->map)
+            map_parameter(b, i, parameter->tensor);
+        else if (parameter->tensor)
             tensor_parameter(b, i, parameter->tensor,
                              base_map_get(used.tensors, (uint64_t)parameter->tensor->id + 1) != NULL);
         else

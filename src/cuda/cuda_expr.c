@@ -343,6 +343,8 @@ static void leaf(cuda_writer *w, const ir_expr *e) {
         base_builder_string(w->out, cuda_name_of(w, e->at.var));
         break;
     case IR_DATA:
+        if (e->at.tensor->map)
+            base_builder_char(w->out, '&');
         base_builder_string(w->out, cuda_name_of(w, e->at.tensor));
         break;
     default:

@@ -105,7 +105,9 @@ static void host_parameters(cuda_writer *w, bool declare) {
     for (size_t i = 0; i < w->function->parameters.count; i++) {
         const ir_parameter *p = &w->function->parameters.items[i];
         const void *object = p->tensor ? (const void *)p->tensor : (const void *)p->var;
-        if (declare && p->tensor)
+        if (declare && p->tensor && p->tensor->map) /* the caller's, of cuTensorMapEncodeTiled */
+            base_builder_format(w->out, "const CUtensorMap& %s, ", cuda_name_new(w, object, p->name, ""));
+        else if (declare && p->tensor)
             base_builder_format(w->out, "%s* %s, ", cuda_storage(w, p->tensor->type.dtype),
                                 cuda_name_new(w, object, p->name, "_ptr"));
         else if (declare)

@@ -13,7 +13,8 @@ typedef enum cuda_include {
     CUDA_FP6 = 8,
     CUDA_FP4 = 16,
     CUDA_CONSTANTS = 32,
-    CUDA_STDIO = 64
+    CUDA_STDIO = 64,
+    CUDA_DRIVER = 128
 } cuda_include;
 
 typedef enum cuda_helper {

@@ -47,7 +47,11 @@ static void parameters(cuda_writer *w) {
         const ir_parameter *p = &w->function->parameters.items[i];
         if (i)
             base_builder_string(w->out, ", ");
-        if (p->tensor) {
+        if (p->tensor && p->tensor->map) {
+            const char *name = cuda_name_new(w, p->tensor, p->name, "");
+            w->includes |= CUDA_DRIVER;
+            base_builder_format(w->out, "const __grid_constant__ CUtensorMap %s", name);
+        } else if (p->tensor) {
             const char *name = cuda_name_new(w, p->tensor, p->name, "_ptr");
             base_builder_format(w->out, "%s* __restrict__ %s", cuda_storage(w, p->tensor->type.dtype), name);
         } else {

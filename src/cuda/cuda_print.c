@@ -19,7 +19,7 @@ static const struct {
     const char *header;
 } headers[] = {{CUDA_FP16, "cuda_fp16.h"}, {CUDA_BF16, "cuda_bf16.h"}, {CUDA_FP8, "cuda_fp8.h"},
                {CUDA_FP6, "cuda_fp6.h"},   {CUDA_FP4, "cuda_fp4.h"},   {CUDA_CONSTANTS, "math_constants.h"},
-               {CUDA_STDIO, "stdio.h"}};
+               {CUDA_STDIO, "stdio.h"},    {CUDA_DRIVER, "cuda.h"}};
 
 static void write_headers(unsigned includes, base_builder *out) {
     size_t before = out->size;

@@ -131,6 +131,17 @@ typedef struct ir_tensor_type {
     uint32_t align;        /* bytes, power of two; default 64 */
 } ir_tensor_type;
 
+/* What a TMA copy reads: boxes of a tensor parameter, dimension 0 the innermost. The launch makes it and gives
+ * it in a parameter of 128 bytes, which lowering adds behind the author's. */
+enum { IR_MAP_RANK = 5 };
+typedef struct ir_tensor_map {
+    const struct ir_tensor *of;
+    uint32_t rank;
+    const ir_expr *dims[IR_MAP_RANK], *strides[IR_MAP_RANK]; /* in elements, over parameters */
+    uint32_t box[IR_MAP_RANK];
+    unsigned swizzle; /* address bits that flip: 0 to 3 for none, 32B, 64B, 128B */
+} ir_tensor_map;
+
 typedef enum ir_tensor_kind { IR_TENSOR_PARAMETER, IR_TENSOR_ALLOCATION, IR_TENSOR_VIEW } ir_tensor_kind;
 struct ir_tensor {
     const char *name;
@@ -139,6 +150,7 @@ struct ir_tensor {
     bool is_scalar;      /* written as a scalar (x, not x[0]); only for printing: not part of equality */
     bool is_pooled;      /* a pool placed it, so its bytes are its own while it is in use; likewise */
     const ir_expr *data; /* VIEW: the pointer it is declared over; else NULL */
+    const ir_tensor_map *map; /* PARAMETER that is a tensor map (flat form); else NULL */
     uint32_t id;         /* dense within the module */
     base_span span;
 };

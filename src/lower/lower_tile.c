@@ -25,6 +25,7 @@ typedef struct candidate {
 static const candidate candidates[] = {
     {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
     {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem},
+    {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma},
     {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts},
     {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma},
     {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
@@ -261,6 +262,8 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
     *op = (lower_tile){.context = context, .module = context->module, .call = call, .span = s->span};
     op->name = call->args[0]->at.string;
     op->dispatch = call->args[2]->at.string;
+    if (!strcmp(op->dispatch, "tma_auto")) /* an older name */
+        op->dispatch = "tma";
     for (size_t i = 0; i < SCOPE_WORDS; i++)
         if (!strcmp(scope_words[i].word, call->args[1]->at.string))
             op->scope = scope_words[i].scope;

@@ -139,7 +139,7 @@ static int64_t position(lower_tile *op, const layout_tile *plain, const int64_t 
 }
 
 /* The root may be aligned as the swizzle's pattern needs: it is ours to place. */
-static bool align_root(lower_tile *op, const ir_tensor *tensor, int64_t bytes) {
+bool lower_tile_align(lower_tile *op, const ir_tensor *tensor, int64_t bytes) {
     ir_tensor *root = (ir_tensor *)(uintptr_t)lower_root(tensor);
     const ir_expr *data = tensor->data;
     if (!root || root->kind != IR_TENSOR_ALLOCATION)
@@ -283,7 +283,7 @@ const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region
                         16 - bits / 8)
                     return expected_layout(op, &p);
     }
-    if (!align_root(op, tensor, plain ? 16 : width * 8))
+    if (!lower_tile_align(op, tensor, plain ? 16 : width * 8))
         return base_arena_format(
             arena, "'%s' is not certain to start at a multiple of %lld bytes, its swizzle's pattern",
             tensor->name, (long long)(plain ? 16 : width * 8));

@@ -29,6 +29,9 @@ const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *regi
 /* So many columns further, plus 65536 for each lane. */
 const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t offset);
 
+/* Makes sure that the tensor starts at a multiple of this; false: its place is not ours to choose. */
+bool lower_tile_align(lower_tile *op, const ir_tensor *tensor, int64_t bytes);
+
 /* An operand of tcgen05.mma in shared memory, as descriptors describe it; strides in bytes. */
 typedef struct lower_tile_matrix {
     const lower_tile_region *region;

@@ -491,3 +491,68 @@ def background_plain(A: T.Buffer((64, 48), "float32"), B: T.Buffer((64, 48), "fl
         for i in range(64):
             for j in range(48):
                 B[i, j] = A[i, j]
+
+# Operands by TMA over an mbarrier's phases, the result by TMA from shared memory; tiles of a larger matrix.
+# tmem: fed 128 A=randint:-3:4:11 B=randint:-3:4:12 D=zeros
+@T.prim_func
+def fed(A: T.Buffer((256, 192), "float16"), B: T.Buffer((64, 192), "float16"), D: T.Buffer((256, 64), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    full = T.alloc_shared((1,), "uint64")
+    pool = T.SMEMPool()
+    As = pool.alloc((2, 128, 64), "float16", layout=T.mma_shared_layout("float16", 3, (2, 128, 64)))
+    Bs = pool.alloc((64, 64), "float16", layout=T.mma_shared_layout("float16", 3, (64, 64)))
+    Ds = pool.alloc((128, 64), "float32", layout=T.mma_shared_layout("float32", 3, (128, 64)))
+    pool.commit()
+    if warp == 0:
+        if lane == 0:
+            T.ptx["mbarrier.init.shared.b64"](full.ptr_to([0]), 1)
+    reserve(slot, bar, warp, lane)
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 512), "float32", scope="tmem", layout=FULL)])
+    r = T.alloc_local((128, 64), "float32", layout=T.wg_local_layout(64))
+    for m in T.serial(2):
+        for k in T.serial(3):
+            if warp == 0:
+                if lane == 0:
+                    Tx.copy_async(As[k % 2, :, :], A[m * 128 : m * 128 + 128, k * 64 : k * 64 + 64], dispatch="tma_auto", mbar=full.ptr_to([0]))
+                    Tx.copy_async(Bs[:, :], B[0:64, k * 64 : k * 64 + 64], dispatch="tma", mbar=full.ptr_to([0]))
+                    T.ptx["mbarrier.arrive.expect_tx.shared.b64"](T.ptx.SINK, full.ptr_to([0]), (128 + 64) * 64 * 2)
+            await_phase(full, (m * 3 + k) % 2)
+            if warp == 0:
+                if lane == 0:
+                    Tx.gemm_async(acc[:, 0:64], As[k % 2, :, :], Bs[:, :], accum=(k != 0))
+                    T.ptx[COMMIT](bar.ptr_to([0]))
+            await_phase(bar, (m * 3 + k) % 2)
+        Tx.wg.copy_async(r[:, :], acc[:, 0:64])
+        T.ptx["tcgen05.wait::ld.sync.aligned"]()
+        Tx.wg.copy(Ds[:, :], r[:, :])
+        T.ptx["tcgen05.fence::before_thread_sync"]()
+        published()
+        if warp == 0:
+            if lane == 0:
+                T.ptx["tcgen05.fence::after_thread_sync"]()
+                Tx.copy_async(D[m * 128 : m * 128 + 128, 0:64], Ds[:, :], dispatch="tma")
+                T.ptx["cp.async.bulk.commit_group"]()
+                T.ptx["cp.async.bulk.wait_group.read"](0)
+        T.cuda.cta_sync()
+    if warp == 0:
+        if lane == 0:
+            T.ptx["cp.async.bulk.wait_group"](0)
+    release(slot, warp)
+
+
+@T.prim_func
+def fed_plain(A: T.Buffer((256, 192), "float16"), B: T.Buffer((64, 192), "float16"), D: T.Buffer((256, 64), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(256):
+            for j in range(64):
+                D[i, j] = T.float32(0)
+                for k in range(192):
+                    D[i, j] = D[i, j] + T.cast(A[i, k], "float32") * T.cast(B[j, k], "float32")
