@@ -56,6 +56,8 @@ typedef struct script_scope_ids {
     const ir_expr *warps, *warpgroups, *warps_in_group, *lanes;
     base_span grid_span, block_span, warps_span;
     bool used;
+    uint32_t implied; /* axes that got 1 because a later one was bound: bit axis of the grid, 3 + axis of the
+                         block */
 } script_scope_ids;
 
 struct script_evaluator {
@@ -275,7 +277,8 @@ bool script_is_multiple(script_evaluator *e, const ir_expr *x, int64_t n); /* by
 /* Extents of view(...), one -1 inferred; axis numbers of permute(...). false: reported. */
 bool script_view_shape(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
                        ir_tensor_type *type);
-bool script_read_order(script_evaluator *e, const script_call *call, const ir_tensor *tensor, uint32_t *order);
+bool script_read_order(script_evaluator *e, const script_call *call, const ir_tensor *tensor,
+                       uint32_t *order);
 script_value script_tensor_sub(script_evaluator *e, script_value subject, script_value index, base_span span);
 script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, const ir_expr *data,
                               base_span span);
@@ -287,17 +290,19 @@ ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span spa
 const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
 
 /* ---- parts by coordinates (script_window.c) and by factors (script_factors.c) ---- */
-script_value script_window_item(script_evaluator *e, script_window *window, script_value index, base_span span,
-                                base_span index_span);
+script_value script_window_item(script_evaluator *e, script_window *window, script_value index,
+                                base_span span, base_span index_span);
 void script_window_store(script_evaluator *e, script_window *window, script_value index, script_value value,
                          base_span target_span, base_span index_span, base_span value_span);
-script_value script_window_attribute(script_evaluator *e, script_value window, const char *name, base_span span);
+script_value script_window_attribute(script_evaluator *e, script_value window, const char *name,
+                                     base_span span);
 const ir_expr *script_window_single(script_evaluator *e, script_window *window, base_span span);
 bool script_window_is_single(const script_window *window); /* one element: readable by name */
 void script_window_name(script_evaluator *e, script_window *window, const char *name);
 uint32_t script_window_rank(const script_window *window);
 /* The [picks] behind A.tile(...) and A.chunk(...). */
-script_value script_indexer_item(script_evaluator *e, script_value indexer, script_value picks, base_span span);
+script_value script_indexer_item(script_evaluator *e, script_value indexer, script_value picks,
+                                 base_span span);
 
 /* ---- PTX instructions (script_ptx.c) ---- */
 script_value script_ptx_root(script_evaluator *e);
@@ -314,11 +319,11 @@ bool script_ptx_is_function_style(script_evaluator *e, const script_dialect_word
 
 /* ---- tensor memory (script_tmem.c) ---- */
 /* Address in tensor memory, uint32, of an element or (indices NULL) of the first; NULL: reported. */
-const ir_expr *script_tmem_address(script_evaluator *e, const ir_tensor *tensor, const ir_expr *const *indices,
-                                   base_span span);
+const ir_expr *script_tmem_address(script_evaluator *e, const ir_tensor *tensor,
+                                   const ir_expr *const *indices, base_span span);
 /* A tensor over an address, which is taken here. */
-script_value script_tmem_declare(script_evaluator *e, script_tensor_type *type, script_value address, base_span span,
-                                 base_span address_span);
+script_value script_tmem_declare(script_evaluator *e, script_tensor_type *type, script_value address,
+                                 base_span span, base_span address_span);
 /* The same of a pointer that address_of or ptr_to made. */
 const ir_expr *script_tmem_pointer_address(script_evaluator *e, const ir_expr *pointer, base_span span);
 
@@ -334,8 +339,9 @@ script_value script_layout_item(script_evaluator *e, const script_dialect_word *
 script_value script_layout_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
                                     base_span span, bool *handled);
 /* Position of a coordinate of IR values: a dict from axis name to value. POISON: reported. */
-script_value script_layout_position(script_evaluator *e, const layout_tile *layout, const ir_expr **coordinate,
-                                    uint32_t rank, const int64_t *shape, base_span span);
+script_value script_layout_position(script_evaluator *e, const layout_tile *layout,
+                                    const ir_expr **coordinate, uint32_t rank, const int64_t *shape,
+                                    base_span span);
 /* A layout argument: TileLayout, spec, "default" (NULL), None. false: reported. */
 bool script_to_layout(script_evaluator *e, script_value v, const layout_tile **layout, base_span span);
 bool script_layout_axis(script_evaluator *e, script_value v, layout_axis *axis, base_span span);
@@ -360,6 +366,9 @@ script_value script_strided_apply(script_evaluator *e, const script_layout_spec 
 bool script_mark_entry(script_evaluator *e, base_span span); /* false: reported, there was one */
 /* device_entry(1, 1, 1, 128, 1, 1, attrs={...}): the form that the reference prints (script_legacy.c). */
 void script_printed_launch(script_evaluator *e, const script_call *call);
+/* T.ptx.FAMILY(operands..., "modifier", "", ..., flags): the name with its modifiers, which leave the
+ * arguments. */
+const char *script_printed_ptx(script_evaluator *e, const char *family, script_arguments *arguments);
 /* for i in thread_binding(...): no loop, but an index of the launch. */
 void script_for_bound(script_evaluator *e, const script_node *node, const script_loop *loop);
 void script_jump(script_evaluator *e, bool is_break, base_span span);

@@ -54,7 +54,8 @@ static bool bind_extent(script_evaluator *e, launch_index index, script_value ex
         script_mark_entry(e, span);
         e->is_entry_implied = true;
     }
-    if (*slot && *slot != x) {
+    uint32_t bit = 1u << (index.axis + (of_block ? 3 : 0));
+    if (*slot && *slot != x && !(ids->implied & bit)) {
         base_diagnostic *d = script_error(e, "T0252", span, "another extent of axis %c of the %s before",
                                           'x' + index.axis, of_block ? "block" : "grid");
         base_note(e->diagnostics, d, *place, "the other extent is here");
@@ -63,9 +64,12 @@ static bool bind_extent(script_evaluator *e, launch_index index, script_value ex
     /* an index that nobody binds has one value */
     for (int i = 0; i < 3; i++) {
         const ir_expr **other = of_block ? &ids->block[i] : &ids->grid[i];
-        if (!*other && i < index.axis)
+        if (!*other && i < index.axis) {
             *other = ir_int(e->module, NUM_DTYPE_I32, 1);
+            ids->implied |= 1u << (i + (of_block ? 3 : 0));
+        }
     }
+    ids->implied &= ~bit;
     *slot = x;
     *place = span;
     ids->used = true;
@@ -205,6 +209,31 @@ void script_printed_launch(script_evaluator *e, const script_call *call) {
     e->has_launch_config = true;
 }
 
+/* ---- T.ptx.cp(operands..., "async", "bulk", "", ..., "") ---- */
+
+/* The printer writes the modifiers of an instruction behind its operands, one string for each place of its
+ * table, empty where nothing is; the last string says whether the last operand is the predicate of the
+ * instruction. */
+const char *script_printed_ptx(script_evaluator *e, const char *family, script_arguments *arguments) {
+    size_t operands = arguments->items.count;
+    while (operands > 0 && !arguments->items.items[operands - 1].name &&
+           arguments->items.items[operands - 1].value.kind == SCRIPT_VALUE_STRING)
+        operands--;
+    if (strchr(family, '.') || operands == arguments->items.count)
+        return family;
+    base_builder text;
+    base_builder_start(&text, e->arena);
+    base_builder_string(&text, family);
+    for (size_t i = operands; i + 1 < arguments->items.count; i++)
+        if (arguments->items.items[i].value.as.string.size > 0)
+            base_builder_format(&text, ".%s", arguments->items.items[i].value.as.string.text);
+    const char *flags = arguments->items.items[arguments->items.count - 1].value.as.string.text;
+    arguments->items.count = operands;
+    if (strcmp(flags, "pred") == 0 && operands > 0)
+        arguments->items.items[operands - 1].name = "pred";
+    return text.data;
+}
+
 /* ---- the rest ---- */
 
 script_value script_word_jump(script_evaluator *e, const script_call *call) {
@@ -222,4 +251,63 @@ script_value script_word_hint(script_evaluator *e, const script_call *call) {
 script_value script_word_tensor_source(script_evaluator *e, const script_call *call) {
     (void)e;
     return call->receiver;
+}
+
+/* ---- pointers and offsets ---- */
+
+/* The element type, the pointer and an offset in elements; how far and how it is used says nothing here. */
+script_value script_word_access_pointer(script_evaluator *e, const script_call *call) {
+    ir_type type;
+    script_arguments arguments = {0};
+    if (!script_to_dtype(e, call->value[0], &type, call->place[0]))
+        return script_poison();
+    script_value size = script_int((int64_t)num_dtype_bits((num_dtype)type.dtype) * type.lanes / 8);
+    script_value bytes = script_binary(e, SCRIPT_OP_MUL, call->value[2], size, call->place[2]);
+    if (script_is_poison(bytes))
+        return bytes;
+    base_vector_push(e->arena, &arguments.items,
+                     (script_argument){.value = call->value[1], .span = call->place[1]});
+    base_vector_push(e->arena, &arguments.items, (script_argument){.value = bytes, .span = call->place[2]});
+    base_vector_push(e->arena, &arguments.items,
+                     (script_argument){.name = "ty", .value = script_type(type), .span = call->place[0]});
+    script_value word = {.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find("ptr_byte_offset")};
+    return script_call_value(e, word, &arguments, call->node, call->span, call->name_span);
+}
+
+script_value script_word_buffer_offset(script_evaluator *e, const script_call *call) {
+    script_value v = call->value[0];
+    if (v.kind != SCRIPT_VALUE_EXPR || v.as.expr->op != IR_LOAD) {
+        script_error(e, "T0205", call->place[0], "buffer_offset takes an element, A[i, j], not %s",
+                     script_value_name(e->arena, v));
+        return script_poison();
+    }
+    const ir_tensor *tensor = v.as.expr->at.tensor;
+    if (tensor->type.layout || tensor->type.strides) {
+        script_not_supported(e, call->span, "buffer_offset of a tensor with a layout");
+        return script_poison();
+    }
+    script_value sum = script_int(0);
+    for (uint32_t i = 0; i < tensor->type.rank && !script_is_poison(sum); i++) {
+        sum = script_binary(e, SCRIPT_OP_MUL, sum, script_expr(tensor->type.shape[i]), call->span);
+        if (!script_is_poison(sum))
+            sum = script_binary(e, SCRIPT_OP_ADD, sum, script_expr(v.as.expr->args[i]), call->span);
+    }
+    return sum;
+}
+
+/* ldg(pointer, "float32"): a load of one element through a view of it. */
+script_value script_word_ldg(script_evaluator *e, const script_call *call) {
+    ir_type type;
+    const ir_expr *pointer = script_to_pointer(e, call->value[0], call->place[0], "the address of ldg");
+    if (!pointer || !script_to_dtype(e, call->value[1], &type, call->place[1]))
+        return script_poison();
+    const ir_expr **shape = BASE_NEW_ARRAY(e->arena, const ir_expr *, 1);
+    shape[0] = ir_int(e->module, NUM_DTYPE_I32, 1);
+    ir_tensor_type view = {.dtype = (num_dtype)type.dtype,
+                           .lanes = type.lanes,
+                           .scope = (ir_scope)pointer->type.scope,
+                           .rank = 1,
+                           .shape = shape};
+    script_value v = script_make_view(e, &view, pointer, call->span);
+    return v.kind == SCRIPT_VALUE_TENSOR ? script_expr(script_load_single(e, v.as.tensor)) : v;
 }

@@ -877,6 +877,7 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
     const char *text = callee.as.string.text;
     if (strcmp(text, "pred") == 0 || strcmp(text, "addr") == 0)
         return helper(e, text, arguments, span);
+    text = script_printed_ptx(e, text, arguments);
     const script_dialect_word *word =
         script_word_find(base_arena_format(e->arena, "ptx.%s", text)); /* the older function style */
     if (word && word->kind == SCRIPT_WORD_FUNCTION && script_ptx_is_function_style(e, word, arguments)) {

@@ -301,6 +301,37 @@ static bool strides_of(script_evaluator *e, const script_call *call, ir_tensor_t
     return type->layout != NULL;
 }
 
+/* A constant offset beside a layout of the older dialects moves all of it. */
+static bool move_layout(script_evaluator *e, const script_call *call, ir_tensor_type *type) {
+    const layout_tile *layout = type->layout;
+    const script_value *v = script_argument_of(call, "elem_offset");
+    const ir_expr *symbol = NULL;
+    int64_t offset = 0, offsets[LAYOUT_AXIS_COUNT];
+    layout_error error = {NULL};
+    if (v &&
+        !read_step(e, *v, script_argument_span(call, "elem_offset"), "an element offset", &symbol, &offset))
+        return false;
+    if (!read_byte_offset(e, call, type, &offset))
+        return false;
+    if (script_argument_of(call, "strides") || symbol || !layout ||
+        (layout->swizzle.present && offset != 0)) {
+        script_error(e, "T0272", call->span,
+                     "beside an explicit layout only a constant offset can stand, and none beside a swizzle");
+        return false;
+    }
+    if (offset == 0)
+        return true;
+    memcpy(offsets, layout->offset, sizeof(offsets));
+    if (__builtin_add_overflow(offsets[LAYOUT_AXIS_M], offset, &offsets[LAYOUT_AXIS_M]))
+        offsets[LAYOUT_AXIS_M] = INT64_MAX;
+    type->layout =
+        layout_make(e->arena, layout->shard, layout->shard_count, layout->replica, layout->replica_count,
+                    offsets, layout->offset_axes | 1u << LAYOUT_AXIS_M, &error);
+    if (!type->layout)
+        script_error(e, "T0214", call->span, "the offset makes no layout: %s", error.text);
+    return type->layout != NULL;
+}
+
 /* strides=, elem_offset=, byte_offset= of the older dialects become a layout; the newer ones have only
  * layouts. */
 static bool read_strides(script_evaluator *e, const script_call *call, bool newer, script_tensor_type *out) {
@@ -321,11 +352,7 @@ static bool read_strides(script_evaluator *e, const script_call *call, bool newe
     }
     if (!any)
         return true;
-    if (out->has_layout) {
-        script_error(e, "T0272", call->span, "strides or offsets beside an explicit layout");
-        return false;
-    }
-    return strides_of(e, call, type);
+    return out->has_layout ? move_layout(e, call, type) : strides_of(e, call, type);
 }
 
 /* Everything that makes the type of a tensor from a call's arguments. */

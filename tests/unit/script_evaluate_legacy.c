@@ -39,7 +39,7 @@ static void printed_launch(void **state) {
                "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(32, 2)))\n"
                "    B[0] = A[1]\n",
                "@T.function\n" HEAD "    with T.device_entry(2, 1, 1, 32, 2, 1, "
-                                    "attrs={\"cuda.kernel_attrs\": {}, \"cuda.launch_fields\":\n"
+               "attrs={\"cuda.kernel_attrs\": {}, \"cuda.launch_fields\":\n"
                "            [\"grid.x\", \"grid.y\", \"grid.z\", \"block.x\", \"block.y\", \"block.z\"]}):\n"
                "        B[0] = A[1]\n");
     SAYS("@T.function\n" HEAD "    T.device_entry(2, 1)\n", "3:20 T0251 launch values without the names");
@@ -83,6 +83,33 @@ static void small_words(void **state) {
                "    A[0] = s + 1\n");
 }
 
+/* Pointers with an offset, the place of an element, a load through a pointer, an offset beside a layout */
+static void addresses(void **state) {
+    help_gives(*state,
+               "@T.prim_func\n"
+               "def k(A: T.Buffer((8, 16), \"float16\"), B: T.Buffer((8,), \"float16\"), i: T.int32):\n"
+               "    T.device_entry()\n"
+               "    tx = T.thread_id([1])\n"
+               "    p: T.let[T.handle] = T.tvm_access_ptr(T.type_annotation(\"float16\"), A.data, 16, 8, 1)\n"
+               "    B[0] = T.cuda.ldg(A.data, \"float16\")\n"
+               "    B[T.buffer_offset(A[i, 3])] = B[1]\n"
+               "    c = T.decl_buffer((2, 4), \"float16\", data=A.data, elem_offset=6,\n"
+               "                      layout=T.TileLayout(T.S[(2, 4) : (16, 1)]))\n"
+               "    B[2] = c[1, 2]\n",
+               NULL,
+               "function k(A: float16[8, 16], B: float16[8], i: int32):\n"
+               "    launch:\n"
+               "        grid = (1, 1, 1)\n"
+               "        block = (1, 1, 1)\n"
+               "    let tx: int32 = thread_idx.x\n"
+               "    let p: float16*global = pointer_offset(A.data, 32)\n"
+               "    view view0: float16[1] = A.data\n"
+               "    B[0] = view0[0]\n"
+               "    B[i * 16 + 3] = B[1]\n"
+               "    view c: float16[2, 4] layout=S[(2,4):(16,1)]+6 = A.data\n"
+               "    B[2] = c[1, 2]\n");
+}
+
 static void wrong_words(void **state) {
     SAYS("@T.prim_func\n" HEAD "    x = T.launch_thread(\"threadIdx.w\", 4)\n"
          "    y = T.launch_thread(\"threadIdx.x\", 4)\n"
@@ -100,10 +127,8 @@ static void wrong_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(entries),
-        UNIT_WITH_ARENA(printed_launch),
-        UNIT_WITH_ARENA(small_words),
-        UNIT_WITH_ARENA(wrong_words),
+        UNIT_WITH_ARENA(entries),   UNIT_WITH_ARENA(printed_launch), UNIT_WITH_ARENA(small_words),
+        UNIT_WITH_ARENA(addresses), UNIT_WITH_ARENA(wrong_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
