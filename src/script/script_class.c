@@ -330,7 +330,7 @@ script_value script_word_super(script_evaluator *e, const script_call *call) {
 script_value script_word_field(script_evaluator *e, const script_call *call) {
     const script_value *value = script_argument_of(call, "default");
     const script_value *factory = script_argument_of(call, "default_factory");
-    script_value v = {.kind = SCRIPT_VALUE_META, .flag = true};
+    script_value v = {.kind = SCRIPT_VALUE_FIELD};
     if (!factory && value)
         return *value;
     v.as.meta = factory ? base_arena_copy(e->arena, factory, sizeof(*factory)) : NULL;
@@ -347,7 +347,7 @@ static void collect_fields(script_evaluator *e, script_class *class, const scrip
         script_field field = {.name = statement->a->text};
         script_binding *value = statement->c ? script_scope_find(e, class->scope, field.name) : NULL;
         if (value) {
-            bool is_field = value->value.kind == SCRIPT_VALUE_META && value->value.flag;
+            bool is_field = value->value.kind == SCRIPT_VALUE_FIELD;
             field.is_factory = is_field;
             field.has_default = !is_field || value->value.as.meta;
             field.value = is_field ? value->value.as.meta : &value->value;
@@ -373,7 +373,7 @@ static void collect_members(script_evaluator *e, script_class *class, const scri
         if (!binding)
             continue;
         script_value value = binding->value;
-        if (value.kind == SCRIPT_VALUE_SYMBOL) /* auto() */
+        if (value.kind == SCRIPT_VALUE_FIELD) /* auto() */
             value = script_int(last + 1);
         script_value_integer(value, &last);
         script_object *member = object_make(e, class);
@@ -388,7 +388,7 @@ static void collect_members(script_evaluator *e, script_class *class, const scri
 script_value script_word_auto(script_evaluator *e, const script_call *call) {
     (void)e;
     (void)call;
-    return (script_value){.kind = SCRIPT_VALUE_SYMBOL};
+    return (script_value){.kind = SCRIPT_VALUE_FIELD, .flag = true};
 }
 
 static bool is_word(script_value v, const char *path) {

@@ -787,6 +787,13 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_OBJECT:
         if (script_find_method(e, object.as.object->class, "__getitem__"))
             return script_call_method(e, object, "__getitem__", &index, span);
+        if (object.as.object->class->kind == SCRIPT_CLASS_RECORD) { /* as a named tuple */
+            script_list *list;
+            if (!script_iterate(e, object, &list, span))
+                return script_poison();
+            return sequence_item(e, (script_value){.kind = SCRIPT_VALUE_TUPLE, .as.list = list}, index,
+                                 index_span);
+        }
         break;
     case SCRIPT_VALUE_CLASS: { /* Mode["NAME"] of an enumeration */
         bool found = false;

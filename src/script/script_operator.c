@@ -97,6 +97,21 @@ static script_value integer_binary(script_evaluator *e, script_operator op, int6
     }
 }
 
+/* As Python divides floats: the remainder is exact and has the divisor's sign, zeros too; the quotient
+ * follows from it. */
+static void real_divide(double a, double b, double *quotient, double *remainder) {
+    double r = fmod(a, b), q = (a - r) / b;
+    if (r == 0)
+        r = copysign(0.0, b);
+    else if ((r < 0) != (b < 0)) {
+        r += b;
+        q -= 1;
+    }
+    double whole = floor(q);
+    *quotient = q == 0 ? copysign(0.0, a / b) : q - whole > 0.5 ? whole + 1 : whole;
+    *remainder = r;
+}
+
 static script_value real_binary(script_evaluator *e, script_operator op, double a, double b, base_span span) {
     switch (op) {
     case SCRIPT_OP_ADD:
@@ -108,12 +123,12 @@ static script_value real_binary(script_evaluator *e, script_operator op, double 
     case SCRIPT_OP_DIV:
         return b == 0 ? by_zero(e, span) : script_float(a / b);
     case SCRIPT_OP_FLOORDIV:
-        return b == 0 ? by_zero(e, span) : script_float(floor(a / b));
     case SCRIPT_OP_MOD: {
+        double quotient, remainder;
         if (b == 0)
             return by_zero(e, span);
-        double r = fmod(a, b);
-        return script_float(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+        real_divide(a, b, &quotient, &remainder);
+        return script_float(op == SCRIPT_OP_MOD ? remainder : quotient);
     }
     case SCRIPT_OP_POW:
         return script_float(pow(a, b));
@@ -444,6 +459,29 @@ static script_value constant_compare(script_evaluator *e, script_operator op, sc
     return no_operator(e, op, a, b, span);
 }
 
+/* By __eq__, __lt__ and so on; members of an enumeration of integers become their numbers. */
+static bool object_compare(script_evaluator *e, script_operator op, script_value *a, script_value *b,
+                           base_span span, script_value *result) {
+    static const char *const names[] = {
+        [SCRIPT_OP_EQ] = "__eq__", [SCRIPT_OP_NE] = "__ne__", [SCRIPT_OP_LT] = "__lt__",
+        [SCRIPT_OP_LE] = "__le__", [SCRIPT_OP_GT] = "__gt__", [SCRIPT_OP_GE] = "__ge__"};
+    int64_t number;
+    if (a->kind == SCRIPT_VALUE_OBJECT && script_find_method(e, a->as.object->class, names[op])) {
+        *result = script_call_method(e, *a, names[op], b, span);
+        return true;
+    }
+    if (op == SCRIPT_OP_NE && a->kind == SCRIPT_VALUE_OBJECT &&
+        script_find_method(e, a->as.object->class, "__eq__")) {
+        *result = script_unary(e, SCRIPT_OP_NOT, script_call_method(e, *a, "__eq__", b, span), span);
+        return true;
+    }
+    if (a->kind == SCRIPT_VALUE_OBJECT && script_value_integer(*a, &number))
+        *a = script_int(number);
+    if (b->kind == SCRIPT_VALUE_OBJECT && script_value_integer(*b, &number))
+        *b = script_int(number);
+    return false;
+}
+
 script_value script_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
                             base_span span) {
     if (script_is_poison(a) || script_is_poison(b))
@@ -456,6 +494,11 @@ script_value script_compare(script_evaluator *e, script_operator op, script_valu
     }
     if (op == SCRIPT_OP_IS || op == SCRIPT_OP_IS_NOT)
         return script_bool(is_same(a, b) == (op == SCRIPT_OP_IS));
+    if (a.kind == SCRIPT_VALUE_OBJECT || b.kind == SCRIPT_VALUE_OBJECT) {
+        script_value result;
+        if (object_compare(e, op, &a, &b, span, &result))
+            return result;
+    }
     bool ir = script_is_ir(a) || script_is_ir(b);
     bool other = (script_is_ir(a) || script_value_is_constant(a)) &&
                  (script_is_ir(b) || script_value_is_constant(b)) && a.kind != SCRIPT_VALUE_NONE &&

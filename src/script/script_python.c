@@ -120,6 +120,8 @@ static script_value integer_of_text(script_evaluator *e, const script_call *call
         text += 2;
     errno = 0;
     long long value = strtoll(text, &end, (int)base);
+    while (end != text && (*end == ' ' || (*end >= '\t' && *end <= '\r')))
+        end++;
     if (errno == ERANGE) {
         script_error(e, "T0260", call->span, "the number does not fit 64 bits");
         return script_poison();
@@ -354,6 +356,17 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
                    (kinds[i].kind == SCRIPT_VALUE_INT && v.kind == SCRIPT_VALUE_BOOL);
     *known = false;
     return false;
+}
+
+/* issubclass(Derived, Base) */
+script_value script_word_issubclass(script_evaluator *e, const script_call *call) {
+    if (call->value[0].kind != SCRIPT_VALUE_CLASS || call->value[1].kind != SCRIPT_VALUE_CLASS) {
+        script_not_supported(e, call->span, "issubclass of %s and %s",
+                             script_value_name(e->arena, call->value[0]),
+                             script_value_name(e->arena, call->value[1]));
+        return script_poison();
+    }
+    return script_bool(script_is_subclass(call->value[0].as.class, call->value[1].as.class));
 }
 
 script_value script_word_isinstance(script_evaluator *e, const script_call *call) {

@@ -124,8 +124,9 @@ static void format_real(base_arena *arena, double value, const format_spec *spec
     base_builder text;
     base_builder_start(&text, arena);
     base_builder_string(&text, "");
-    double magnitude = value < 0 || (value == 0 && 1 / value < 0) ? -value : value;
-    if (magnitude != value)
+    bool negative = value < 0 || (value == 0 && 1 / value < 0);
+    double magnitude = negative ? -value : value;
+    if (negative)
         base_builder_char(&text, '-');
     else if (spec->sign == '+' || spec->sign == ' ')
         base_builder_char(&text, spec->sign);
@@ -165,7 +166,12 @@ bool script_format_value(script_evaluator *e, script_value v, const char *text, 
         return false;
     }
     bool of_real = spec.type && strchr("eEfFgGn%", spec.type) != NULL;
-    if (is_integer && !of_real && spec.type != 's' && spec.precision < 0) {
+    if (is_integer && spec.type == 'c' && i > 0 && i < 127) {
+        char letter = (char)i;
+        add_padded(&letter, 1, 0, &spec, '<', out);
+        return true;
+    }
+    if (is_integer && !of_real && spec.type != 's' && spec.type != 'c' && spec.precision < 0) {
         format_integer(e->arena, i, v.flag && v.kind == SCRIPT_VALUE_INT, &spec, out);
         return true;
     }
@@ -392,6 +398,13 @@ script_value script_word_str_just(script_evaluator *e, const script_call *call) 
     base_builder_start(&out, e->arena);
     base_builder_string(&out, "");
     size_t head = spec.align == '=' && (text[0] == '-' || text[0] == '+');
+    size_t missing = (size_t)spec.width > call->receiver.as.string.size
+                         ? (size_t)spec.width - call->receiver.as.string.size
+                         : 0;
+    if (spec.align == '^' && missing % 2 == 1 && spec.width % 2 == 1) { /* center leans to the right here */
+        base_builder_char(&out, spec.fill);
+        spec.width--;
+    }
     add_padded(text, call->receiver.as.string.size, head, &spec, '<', &out);
     return script_string(e->arena, out.data, out.size);
 }

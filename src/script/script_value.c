@@ -64,6 +64,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_PARTIAL] = "a partial function",
         [SCRIPT_VALUE_TEMPLATE] = "a kernel with constants to be given",
         [SCRIPT_VALUE_OPTIONAL] = "an optional type",
+        [SCRIPT_VALUE_FIELD] = "a field of a record",
         [SCRIPT_VALUE_METHOD] = "a method",
         [SCRIPT_VALUE_NAMESPACE] = "a namespace of the dialect",
         [SCRIPT_VALUE_PTX] = "a PTX instruction",
@@ -116,25 +117,86 @@ const char *script_value_name(base_arena *arena, script_value v) {
     }
 }
 
+/* A value half way between two texts may read back from the upper one alone. */
+static bool next_decimal(char *text, double value) {
+    char next[64];
+    strcpy(next, text);
+    char *e = strchr(next, 'e');
+    for (char *digit = e - 1; digit >= next && *digit != '-'; digit--) {
+        if (*digit == '.')
+            continue;
+        if (*digit != '9') {
+            ++*digit;
+            if (strtod(next, NULL) != value)
+                return false;
+            strcpy(text, next);
+            return true;
+        }
+        *digit = '0';
+    }
+    return false;
+}
+
+/* The shortest digits that read back, as Python writes them: with an exponent below 1e-4 and from 1e16 on. */
 static void add_float(double value, base_builder *out) {
-    char text[64];
+    char text[64], digits[40];
     if (value != value || value - value != 0) {
         base_builder_string(out, value != value ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
-    /* shortest text that reads back, and a mark of a float as Python prints it */
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(text, sizeof(text), "%.*g", precision, value);
-        {
-            double back = 0;
-            back = strtod(text, NULL);
-            if (back == value)
-                break;
-        }
+    for (int precision = 0; precision <= 16; precision++) {
+        snprintf(text, sizeof(text), "%.*e", precision, value);
+        if (strtod(text, NULL) == value || next_decimal(text, value))
+            break;
     }
-    base_builder_string(out, text);
-    if (strpbrk(text, ".en") == NULL)
+    char *e = strchr(text, 'e'), *from = text;
+    int exponent = (int)strtol(e + 1, NULL, 10), count = 0;
+    if (*from == '-')
+        base_builder_char(out, *from++);
+    for (; from < e; from++)
+        if (*from != '.')
+            digits[count++] = *from;
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    if (exponent < -4 || exponent >= 16) {
+        base_builder_char(out, digits[0]);
+        if (count > 1)
+            base_builder_char(out, '.');
+        base_builder_add(out, digits + 1, (size_t)count - 1);
+        base_builder_format(out, "e%c%02d", exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+        return;
+    }
+    if (exponent < 0)
+        base_builder_string(out, "0.");
+    for (int i = exponent + 1; i < 0; i++)
+        base_builder_char(out, '0');
+    for (int i = 0; i < count || i <= exponent; i++) {
+        base_builder_char(out, i < count ? digits[i] : '0');
+        if (i == exponent && i + 1 < count)
+            base_builder_char(out, '.');
+    }
+    if (count <= exponent + 1)
         base_builder_string(out, ".0");
+}
+
+/* With quotes and escapes; bytes over 127 are taken for letters. */
+static void add_quoted(const char *text, size_t size, base_builder *out) {
+    bool single = memchr(text, '\'', size) != NULL, both = single && memchr(text, '"', size) != NULL;
+    char quote = single && !both ? '"' : '\'';
+    base_builder_char(out, quote);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        const char *special = c ? strchr("\nn\tt\rr", c) : NULL;
+        if (c == (unsigned char)quote || c == '\\')
+            base_builder_char(out, '\\');
+        if (special && c < ' ')
+            base_builder_format(out, "\\%c", special[1]);
+        else if (c < ' ' || c == 127)
+            base_builder_format(out, "\\x%02x", c);
+        else
+            base_builder_char(out, (char)c);
+    }
+    base_builder_char(out, quote);
 }
 
 static bool value_text(script_value v, bool repr, unsigned depth, base_builder *out);
@@ -176,10 +238,9 @@ static bool value_text(script_value v, bool repr, unsigned depth, base_builder *
         return true;
     case SCRIPT_VALUE_STRING:
         if (repr)
-            base_builder_char(out, '\'');
-        base_builder_add(out, v.as.string.text, v.as.string.size);
-        if (repr)
-            base_builder_char(out, '\'');
+            add_quoted(v.as.string.text, v.as.string.size, out);
+        else
+            base_builder_add(out, v.as.string.text, v.as.string.size);
         return true;
     case SCRIPT_VALUE_TYPE:
     case SCRIPT_VALUE_DTYPE:

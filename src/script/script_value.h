@@ -30,21 +30,22 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_SLICE, /* list of three */
     SCRIPT_VALUE_RANGE, /* list of three: start, stop, step; IR values allowed */
     SCRIPT_VALUE_FUNCTION,
-    SCRIPT_VALUE_BOUND,     /* a function of a class with its object */
-    SCRIPT_VALUE_PARTIAL,   /* functools.partial */
-    SCRIPT_VALUE_CLASS,     /* a class of the script */
-    SCRIPT_VALUE_OBJECT,    /* an instance of one */
-    SCRIPT_VALUE_TEMPLATE,  /* a kernel with constexpr parameters, to be specialised */
-    SCRIPT_VALUE_OPTIONAL,  /* Optional(type): meta */
-    SCRIPT_VALUE_WORD,      /* a row of the dialect table */
-    SCRIPT_VALUE_METHOD,    /* a word with its receiver */
-    SCRIPT_VALUE_NAMESPACE, /* text: path prefix in the dialect table, "" for the root */
+    SCRIPT_VALUE_BOUND,       /* a function of a class with its object */
+    SCRIPT_VALUE_PARTIAL,     /* functools.partial */
+    SCRIPT_VALUE_CLASS,       /* a class of the script */
+    SCRIPT_VALUE_OBJECT,      /* an instance of one */
+    SCRIPT_VALUE_TEMPLATE,    /* a kernel with constexpr parameters, to be specialised */
+    SCRIPT_VALUE_OPTIONAL,    /* Optional(type): meta */
+    SCRIPT_VALUE_FIELD,       /* field(default_factory=f): meta, NULL without one; auto(): flag */
+    SCRIPT_VALUE_WORD,        /* a row of the dialect table */
+    SCRIPT_VALUE_METHOD,      /* a word with its receiver */
+    SCRIPT_VALUE_NAMESPACE,   /* text: path prefix in the dialect table, "" for the root */
     SCRIPT_VALUE_PTX,         /* text: what follows T.ptx so far, in PTX's spelling */
     SCRIPT_VALUE_PTX_ADDRESS, /* T.ptx.addr: list of base and offset */
-    SCRIPT_VALUE_MODULE,    /* text: dotted name of a package that was imported by name */
-    SCRIPT_VALUE_FOREIGN,   /* text: a name of a package that is not available at compile time */
-    SCRIPT_VALUE_EXPR,      /* flag: an index query, which a plain assignment binds as a let */
-    SCRIPT_VALUE_TENSOR,    /* scalars too */
+    SCRIPT_VALUE_MODULE,      /* text: dotted name of a package that was imported by name */
+    SCRIPT_VALUE_FOREIGN,     /* text: a name of a package that is not available at compile time */
+    SCRIPT_VALUE_EXPR,        /* flag: an index query, which a plain assignment binds as a let */
+    SCRIPT_VALUE_TENSOR,      /* scalars too */
     SCRIPT_VALUE_REGION,
     SCRIPT_VALUE_WINDOW,      /* a part of a tensor that starts at values of the kernel */
     SCRIPT_VALUE_BOUNDS,      /* of one axis of a region: min, extent */
@@ -71,7 +72,8 @@ typedef enum script_value_kind {
 
 typedef struct script_list {
     BASE_VECTOR(script_value) items;
-    /* of a dict or set: hash of a key -> its place + 1, for keys before `indexed`; arena NULL: look-up is linear */
+    /* of a dict or set: hash of a key -> its place + 1, for keys before `indexed`; arena NULL: look-up is
+     * linear */
     base_arena *arena;
     base_map *index;
     size_t indexed;
@@ -288,6 +290,6 @@ bool script_value_integer(script_value v, int64_t *value);
 script_value *script_dict_find(script_value dict, script_value key);
 /* Place of a key among every stride-th item, or SIZE_MAX. */
 size_t script_list_find(script_list *list, script_value key, size_t stride);
-void script_list_moved(script_list *list); /* after items changed their places */
+void script_list_moved(script_list *list);                    /* after items changed their places */
 const char *script_window_title(const script_window *window); /* the tensor that the window is in */
 #endif

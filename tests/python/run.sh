@@ -186,6 +186,24 @@ cat "$template" "$factory" >both.py
 run_factory "several candidates are listed" 1 'FILE:NAME says which: softmax, gemm' check both.py
 run_factory "one of them by name" 0 'Y = float32[1, 4]: 0.0320586' run both.py:softmax -D ROWS=1 -D COLS=4 --arg X=arange --show Y
 
+# ---- Python itself is the oracle: what it prints for a file of print() is what tirc notes
+compare() { # NAME FILE
+    python3 -W ignore "$2" >want 2>log &&
+        { "$tirc" check "$2" --format line 2>&1 | sed -n -E 's/^[^:]*:[0-9]+:[0-9]+: note: (.*) \[T0387\]$/\1/p' >got; } &&
+        diff want got >log && [ -s want ]
+    say $? "$1"
+}
+if python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then
+    for file in "$root"/tests/python/corpus/*.py; do compare "$(basename "$file") prints as Python does" "$file"; done
+    for seed in ${TIRC_SEED:-1 2 3 4}; do
+        python3 "$root/tests/python/generate.py" "$seed" 190 >random.py
+        compare "190 random expressions, seed $seed, print as Python does" random.py
+    done
+else
+    number=$((number + 1))
+    echo "ok $number - values and texts as Python prints them # SKIP no python3"
+fi
+
 # ---- wrong scripts: located, all in one run, and it ends
 cat >wrong.py <<'E3'
 from tvm.script import tirx as T

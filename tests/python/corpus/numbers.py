@@ -1,0 +1,22 @@
+# Every line is printed by Python and by tirc; the texts are compared.
+import math
+
+print(7 // 2, -7 // 2, 7 // -2, -7 // -2, 7 % 2, -7 % 2, 7 % -2, -7 % -2)
+print(7 / 2, -7 / 2, 1 / 3, 10 / 5, 2**10, 2**-1, (-2) ** 3, 2**0.5, 0**0)
+print(7.5 // 2, -7.5 // 2, 7.5 % 2, -7.5 % 2, 7.5 % -2, -0.0, 0.0 * -1)
+print(1 << 10, -1 << 3, 1024 >> 3, -1024 >> 3, -1 >> 10, 0xFF & 0x0F, 0xF0 | 3, 5 ^ 1, ~5, ~-1)
+print(1 < 2 < 3, 1 < 3 < 2, 1 == 1.0, True == 1, 2 != 3, not 0, not [], 1 and 2, 0 or "x", None or 0)
+print(abs(-3), abs(-2.5), min(3, 1, 2), max([3, 1, 2]), min("b", "a"), max((1, 2), (1, 3)), sum([1, 2.5, 3]))
+print(min([3, -4, 2], key=abs), max([3, -4, 2], key=lambda x: x * x), min([], default=7), max([], default=None))
+print(round(2.5), round(3.5), round(-2.5), round(2.675, 2), round(7), round(1e3 + 0.4), divmod(7, 2), divmod(-7, 2))
+print(int(3.9), int(-3.9), int("42"), int("-7"), int("ff", 16), int("0x1f", 0), int(" 12 "), int(True), float("1e3"), float(2))
+print(bool(0), bool(""), bool([0]), bool({}), bool(0.0), bool("False"), bool(None))
+print(pow(2, 5), pow(3, 4, 5), pow(2.0, -1), hex(255), bin(10), oct(8), hex(-255), bin(-5))
+print(math.gcd(12, 18), math.lcm(4, 6), math.ceil(2.1), math.floor(-2.1), math.isqrt(99), math.prod([2, 3, 4]), math.trunc(-2.7))
+print(math.log2(1024), math.sqrt(2), math.pi, math.inf, -math.inf, math.nan, math.log(8, 2), math.exp(0), math.fabs(-1))
+print((5).bit_length(), (0).bit_length(), (-8).bit_length(), 9223372036854775807, -9223372036854775808)
+print(0.1 + 0.2, 1e16, 1e15, 123456789.123, 1e-4, 1e-5, 1.5e300, 5e-324, 100.0, 1e22, 1e21, 3.0)
+print(1_000_000, 0b1010, 0o17, 1e3, 1j is not None if False else "no")
+print(True + True, True * 3, sum([True, False, True]), isinstance(True, int), isinstance(1, bool), type(1) is int, type("") is str)
+print(17 & ~7, (17 + 7) & ~7, -(-17 // 8), 17 // 8 * 8, 1 if 17 % 8 else 0)
+print(3 == "3", 1 is 1, None is None, [1] == [1], (1, 2) < (1, 3), [1, 2] < [1], "abc" < "abd", (1,) < (1, 0))

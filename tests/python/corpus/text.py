@@ -1,0 +1,20 @@
+# Every line is printed by Python and by tirc; the texts are compared.
+name, n, x = "tile", 42, 3.14159
+print(f"{name} {n} {x} {name!r} {n + 1} {{}} {n:4d}| {n:<4d}| {n:^6d}| {n:>6}| {n:04d} {n:+d} {n: d}")
+print(f"{x:.2f} {x:8.3f}| {x:<8.1f}| {x:e} {x:.3e} {x:g} {x:.3g} {1e10:g} {0.00001:g} {x:%} {0.25:.0%}")
+print(f"{n:x} {n:X} {n:#x} {n:b} {n:#010b} {n:o} {255:02x} {n:c} {1234567:,} {1234567:_} {1234567.891:,.2f} {-1234:,}")
+print(f"{name:>8}| {name:<8}| {name:^8}| {name:*^8} {name:.2} {name:8.3}| {'' :>3}| {True} {None} {True:d} {[1, 'a']} {(1,)} {{1: 2}}")
+width, precision = 10, 3
+print(f"{x:{width}.{precision}f}| {n:{width}}| {name:{'>'}{width}}| {n!s:>5}| {name!r:>8}|")
+print(f"{-n:05d} {-x:08.2f} {n:=+6d} {0:d} {-0.0:.1f} {1e100:.0f} {123.0} {1.0:g} {float('inf')} {float('nan')} {-float('inf'):f}")
+print("{} {}".format(1, "a"), "{1} {0}".format("x", "y"), "{a:>4} {b}".format(a=1, b=2.5), "{{}}".format(), "{0:.1f}".format(2.25))
+print("a,b,,c".split(","), " a  b ".split(), "abc".split("b"), "".split(), "".split(","), "x--y".split("--"))
+print("  pad ".strip(), "  pad ".lstrip() + "|", "  pad ".rstrip() + "|", "xxaxx".strip("x"), "abcba".strip("ab"))
+print("Hello".upper(), "Hello".lower(), "hello world".title(), "hELLO".capitalize(), "a-b".replace("-", "+"), "aaa".replace("a", "bb"))
+print("hello".find("l"), "hello".find("z"), "hello".count("l"), "hello".index("o"), "ell" in "hello", "" in "x", "x" not in "abc")
+print("abc".startswith("ab"), "abc".endswith("bc"), "12".isdigit(), "1a".isdigit(), "".isdigit(), "ab".isalpha(), "a1".isalnum())
+print("7".zfill(3), "-7".zfill(4), "ab".ljust(4) + "|", "ab".rjust(4), "ab".center(5) + "|", "ab".ljust(4, "."), "toolong".ljust(3))
+print("-".join(["a", "b"]), "".join(str(i) for i in range(4)), ", ".join([]), "ab" * 3, "ab" + "cd", 2 * "xy")
+print("hello"[1], "hello"[-1], "hello"[1:3], "hello"[:2], "hello"[3:], "hello"[::2], "hello"[10:], len("hello"), len(""))
+print("a\\n", "it's", 'say "x"', "é", repr("it's"), repr('a"b'), repr("a\nb"), str(12), str(1.5), str(None), str([1.0, "b"]))
+print(chr(65), ord("a"), "abc" == "abc", "b" > "a", sorted("hello"), list("abc"), "%" in "100%")
