@@ -301,18 +301,18 @@ static void canonical(void **state) {
         int swizzle;
         bool mn;
         unsigned b, m, s; /* Swizzle<b, m, s> on bytes */
-        const char *text;
+        const char *text; /* T, U, V, W: T, 2T, 4T, 8T elements; S, L: the strides of the descriptor */
     } layouts[] = {
-        {0, false, 0, 4, 3, "((8,4),(%1$d,2)):((%1$d,%2$d),(1,%3$d))"},
-        {1, false, 1, 4, 3, "((8,4),(%1$d,2)):((%4$d,%2$d),(1,%1$d))"},
-        {2, false, 2, 4, 3, "((8,4),(%1$d,2)):((%5$d,%2$d),(1,%1$d))"},
-        {3, false, 3, 4, 3, "((8,4),(%1$d,2)):((%6$d,%2$d),(1,%1$d))"},
-        {4, false, 2, 5, 2, "((8,4),(%1$d,2)):((%6$d,%2$d),(1,%1$d))"},
-        {0, true, 0, 4, 3, "((%1$d,1,8),(8,4)):((1,%1$d,%2$d),(%1$d,%3$d))"},
-        {1, true, 1, 4, 3, "((%1$d,2,4),(8,4)):((1,%1$d,%3$d),(%4$d,%2$d))"},
-        {2, true, 2, 4, 3, "((%1$d,4,2),(8,4)):((1,%1$d,%3$d),(%5$d,%2$d))"},
-        {3, true, 3, 4, 3, "((%1$d,8,2),(8,4)):((1,%1$d,%3$d),(%6$d,%2$d))"},
-        {4, true, 2, 5, 2, "((%1$d,8,2),(4,8)):((1,%1$d,%3$d),(%6$d,%2$d))"},
+        {0, false, 0, 4, 3, "((8,4),(T,2)):((T,S),(1,L))"},
+        {1, false, 1, 4, 3, "((8,4),(T,2)):((U,S),(1,T))"},
+        {2, false, 2, 4, 3, "((8,4),(T,2)):((V,S),(1,T))"},
+        {3, false, 3, 4, 3, "((8,4),(T,2)):((W,S),(1,T))"},
+        {4, false, 2, 5, 2, "((8,4),(T,2)):((W,S),(1,T))"},
+        {0, true, 0, 4, 3, "((T,1,8),(8,4)):((1,T,S),(T,L))"},
+        {1, true, 1, 4, 3, "((T,2,4),(8,4)):((1,T,L),(U,S))"},
+        {2, true, 2, 4, 3, "((T,4,2),(8,4)):((1,T,L),(V,S))"},
+        {3, true, 3, 4, 3, "((T,8,2),(8,4)):((1,T,L),(W,S))"},
+        {4, true, 2, 5, 2, "((T,8,2),(4,8)):((1,T,L),(W,S))"},
     };
     static const unsigned widths[] = {4, 8, 16, 32};
     for (unsigned i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
@@ -320,12 +320,18 @@ static void canonical(void **state) {
             unsigned bits = widths[w];
             int t = (int)(128 / bits);
             uint32_t stride = 4096, leading = 16384 + 2048;
+            const int letters[] = {['L' - 'L'] = (int)(leading * 8 / bits),
+                                   ['S' - 'L'] = (int)(stride * 8 / bits),
+                                   ['T' - 'L'] = t,
+                                   ['U' - 'L'] = 2 * t,
+                                   ['V' - 'L'] = 4 * t,
+                                   ['W' - 'L'] = 8 * t};
             char text[160];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-            snprintf(text, sizeof text, layouts[i].text, t, (int)(stride * 8 / bits),
-                     (int)(leading * 8 / bits), 2 * t, 4 * t, 8 * t);
-#pragma GCC diagnostic pop
+            int length = 0;
+            for (const char *c = layouts[i].text; *c; c++)
+                length += *c >= 'L' && *c <= 'W'
+                              ? snprintf(text + length, sizeof text - (size_t)length, "%d", letters[*c - 'L'])
+                              : snprintf(text + length, sizeof text - (size_t)length, "%c", *c);
             layout_cute cute;
             layout_error error = {NULL};
             if (!layout_cute_read(arena, text, strlen(text), &cute, &error))
