@@ -4,6 +4,7 @@
 # optimising passes, it parses back, and the code has the shape that the machine's speed rests on.
 # covers: A40
 set -u
+export LC_ALL=C # the order of sort
 cd "$(dirname "$0")/../.."
 build=${TIRC_BUILD:-build/test}
 tool=$build/tool/ptx_build_dump
