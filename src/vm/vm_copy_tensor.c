@@ -11,8 +11,7 @@ typedef struct tensor_copy {
     vm_copy_target target; /* shared memory, source or destination */
     vm_async *operation;
     const vm_allocation *last;
-    uint64_t ahead; /* bytes to a row that is read a little later */
-    bool refused;   /* an address was bad: said once */
+    bool refused; /* an address was bad: said once */
     bool reduce;
     uint8_t operation_code;
     ptx_type type;
@@ -38,8 +37,6 @@ static uint8_t *host_of(tensor_copy *c, const vm_tensor_row *row, bool store) {
 static bool load_row(void *user, const vm_tensor_row *row) {
     tensor_copy *c = user;
     const uint8_t *from = row->inside ? host_of(c, row, false) : NULL;
-    for (uint32_t at = 0; from != NULL && at < row->inside; at += 64) /* a row that comes soon */
-        __builtin_prefetch((const void *)((uintptr_t)from + c->ahead + at));
     if (row->inside == 0 || from != NULL) {
         vm_tensor_row_load(&c->map, c->target.cta->shared, c->target.offset, row, from);
         return true;
@@ -64,13 +61,29 @@ static bool store_row(void *user, const vm_tensor_row *row) {
     return true;
 }
 
+/* A whole box at once, when it lies in one allocation. False: row by row. */
+static bool copy_box(tensor_copy *c, bool load) {
+    vm_tensor_box box;
+    if (!vm_tensor_request_box(&c->request, &box))
+        return false;
+    const vm_allocation *a = vm_memory_find(c->operation->cta->run, box.global);
+    uint64_t bytes = (uint64_t)(box.rows - 1) * box.stride + box.bytes;
+    if (a == NULL || bytes > a->end - box.global || (!load && a->read_only))
+        return false;
+    uint8_t *host = a->host + (box.global - a->begin);
+    if (load)
+        vm_tensor_box_load(&c->map, &box, c->target.cta->shared, c->target.offset, host);
+    else
+        vm_tensor_box_store(&c->map, &box, c->target.cta->shared, c->target.offset, host);
+    return true;
+}
+
 static void complete_tensor(vm_async *operation) {
     tensor_copy *c = operation->data;
-    enum { ROWS_AHEAD = 12 };
     c->operation = operation;
-    c->ahead = c->map.rank > 1 ? ROWS_AHEAD * c->map.stride[0] * c->map.step[1] : 0;
     bool load = c->request.direction == VM_TENSOR_LOAD;
-    vm_tensor_request_walk(&c->request, load ? load_row : store_row, c);
+    if (!copy_box(c, load))
+        vm_tensor_request_walk(&c->request, load ? load_row : store_row, c);
     if (!load)
         return;
     uint32_t span = vm_tensor_swizzle_span(c->map.swizzle);

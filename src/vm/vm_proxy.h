@@ -32,7 +32,12 @@ static inline void vm_proxy_write(const vm_warp *warp, uint32_t offset, uint32_t
     struct vm_proxy *proxy = warp->cta->proxy;
     if (proxy == NULL || bytes == 0)
         return;
-    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
+    uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE, first = offset / VM_PROXY_GRANULE;
+    if (first == last && first < proxy->granules) {
+        proxy->tags[first] = proxy->clock << 5 | warp->index;
+        proxy->marked[first / VM_PROXY_BLOCK] = true;
+        return;
+    }
     for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
         proxy->tags[g] = proxy->clock << 5 | warp->index;
         proxy->marked[g / VM_PROXY_BLOCK] = true;

@@ -461,3 +461,67 @@ void vm_tensor_row_store(const vm_tensor_map *map, const uint8_t *shared, uint32
         at += size;
     }
 }
+
+/* ---- boxes ---- */
+bool vm_tensor_request_box(const vm_tensor_request *r, vm_tensor_box *box) {
+    const vm_tensor_map *map = r->map;
+    bool as_it_is = !is_padded(map->type) && !(r->direction == VM_TENSOR_LOAD && converts(map->type)) &&
+                    map->atom != VM_TENSOR_ATOM_32_FLIP_8;
+    if (r->form != VM_TENSOR_TILE || map->mode != VM_TENSOR_TILED || r->direction == VM_TENSOR_REDUCE ||
+        map->interleave != VM_TENSOR_INTERLEAVE_NONE || !as_it_is || map->rank > 2)
+        return false;
+    row_shape shape = shape_of(map);
+    int64_t x = r->coordinate[0], y = map->rank == 2 ? r->coordinate[1] : 0;
+    *box = (vm_tensor_box){.rows = map->rank == 2 ? tile_count(map, 1) : 1,
+                           .bytes = shape.global,
+                           .pitch = shape.pitch,
+                           .global = map->address};
+    if (x < 0 || x + map->box[0] > (int64_t)map->dim[0])
+        return false;
+    box->global += (uint64_t)x * vm_tensor_type_bits(map->type) / 8;
+    if (map->rank == 2) {
+        if (y < 0 || y + (int64_t)(box->rows - 1) * map->step[1] >= (int64_t)map->dim[1])
+            return false;
+        box->global += (uint64_t)y * map->stride[0];
+        box->stride = map->stride[0] * map->step[1];
+    }
+    return true;
+}
+
+/* Under a swizzle a row is no longer than its span, so that it lies in one line of 128 bytes. */
+#define EACH_CHUNK(copy)                                                                                     \
+    if (box->bytes == 128)                                                                                   \
+        for (uint32_t k = 0; k < 128; k += 16)                                                               \
+            copy;                                                                                            \
+    else                                                                                                     \
+        for (uint32_t k = 0; k < box->bytes; k += 16)                                                        \
+            copy;
+void vm_tensor_box_load(const vm_tensor_map *map, const vm_tensor_box *box, uint8_t *shared, uint32_t address,
+                        const uint8_t *host) {
+    enum { ROWS_AHEAD = 6 }; /* their memory is asked for while others are copied */
+    for (uint32_t row = 0; row < box->rows; row++, host += box->stride, address += box->pitch) {
+        if (row + ROWS_AHEAD < box->rows)
+            for (uint32_t k = 0; k < box->bytes; k += 64)
+                __builtin_prefetch(host + ROWS_AHEAD * box->stride + k);
+        if (map->swizzle == VM_TENSOR_SWIZZLE_NONE) {
+            memcpy(shared + address, host, box->bytes);
+            continue;
+        }
+        uint32_t change =
+            vm_tensor_swizzle_address(map->swizzle, map->atom, address & ~127u) ^ (address & ~127u);
+        EACH_CHUNK(memcpy(shared + ((address + k) ^ change), host + k, 16))
+    }
+}
+
+void vm_tensor_box_store(const vm_tensor_map *map, const vm_tensor_box *box, const uint8_t *shared,
+                         uint32_t address, uint8_t *host) {
+    for (uint32_t row = 0; row < box->rows; row++, host += box->stride, address += box->pitch) {
+        if (map->swizzle == VM_TENSOR_SWIZZLE_NONE) {
+            memcpy(host, shared + address, box->bytes);
+            continue;
+        }
+        uint32_t change =
+            vm_tensor_swizzle_address(map->swizzle, map->atom, address & ~127u) ^ (address & ~127u);
+        EACH_CHUNK(memcpy(host + k, shared + ((address + k) ^ change), 16))
+    }
+}

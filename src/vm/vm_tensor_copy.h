@@ -82,6 +82,20 @@ typedef struct vm_tensor_row {
 bool vm_tensor_request_walk(const vm_tensor_request *request,
                             bool (*visit)(void *user, const vm_tensor_row *row), void *user);
 
+/* The most common copy: every row of the box lies in the tensor and is copied as it is. */
+typedef struct vm_tensor_box {
+    uint64_t global, stride; /* address of the first row, bytes to the next */
+    uint32_t rows, bytes;    /* of a row */
+    uint32_t pitch;          /* rows in shared memory */
+} vm_tensor_box;
+/* False: it is no such copy. */
+bool vm_tensor_request_box(const vm_tensor_request *request, vm_tensor_box *box);
+/* host: of the first row. address: absolute, of the box. */
+void vm_tensor_box_load(const vm_tensor_map *map, const vm_tensor_box *box, uint8_t *shared, uint32_t address,
+                        const uint8_t *host);
+void vm_tensor_box_store(const vm_tensor_map *map, const vm_tensor_box *box, const uint8_t *shared,
+                         uint32_t address, uint8_t *host);
+
 /* Puts a row into shared memory at the absolute address `address` of the box: fills, converts and swizzles.
  * from: its inside bytes. */
 void vm_tensor_row_load(const vm_tensor_map *map, uint8_t *shared, uint32_t address, const vm_tensor_row *row,

@@ -19,9 +19,10 @@ vm_tmem *vm_tmem_create(base_arena *arena) {
 }
 
 static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
-    for (uint32_t c = begin; c < begin + columns; c++)
-        for (uint32_t l = 0; l < VM_TMEM_LANES; l++)
-            t->cells[c][l] = VM_TMEM_POISON;
+    for (uint32_t l = 0; l < VM_TMEM_LANES; l++)
+        t->cells[begin][l] = VM_TMEM_POISON;
+    for (uint32_t c = begin + 1; c < begin + columns; c++)
+        memcpy(t->cells[c], t->cells[begin], sizeof t->cells[c]);
     for (unsigned half = 0; half < 2; half++)
         memset(t->written[half][begin], 0, columns * sizeof *t->written[half]);
     memset(t->writers[begin], 0, columns * sizeof *t->writers);

@@ -4,7 +4,12 @@
 #include "vm/level/vm_tensor_block.h"
 #include "vm/level/vm_half.h"
 
-enum { R = VM_TENSOR_ROWS, N = VM_TENSOR_BLOCK, LANES = VM_CHUNK / 4 };
+enum {
+    R = VM_TENSOR_ROWS,
+    N = VM_TENSOR_BLOCK,
+    LANES = VM_CHUNK / 4,
+    STEPS = 8
+}; /* depth is a multiple of STEPS */
 /* How many vectors of rows a block has: what the registers hold. */
 #if VM_LEVEL == 4
 enum { HEIGHT = 4 };
@@ -46,18 +51,23 @@ VM_INLINE f32_chunk fused(f32_chunk x, f32_chunk y, f32_chunk z) {
 #define SET(T, p) (*(T##_chunk *)(void *)(p))
 
 /* ---- fp32 ---- */
-VM_INLINE void chain(const f32 *a, const f32 *b, unsigned depth, const f32 *const start[N], f32 *const to[N],
+VM_INLINE void chain(const f32 *a, const f32 *b, size_t depth, const f32 *const start[N], f32 *const to[N],
                      size_t l, s32_chunk *numbers) {
     f32_chunk sum[N][HEIGHT];
     UNROLL for (unsigned j = 0; j < N; j++) {
         UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = AT(f32, start[j] + l + i * LANES);
     }
-    for (unsigned k = 0; k < depth; k++) {
-        f32_chunk x[HEIGHT];
-        UNROLL for (unsigned i = 0; i < HEIGHT; i++) x[i] = AT(f32, a + k * R + l + i * LANES);
-        UNROLL for (unsigned j = 0; j < N; j++) {
-            const f32_chunk y = b[j * depth + k] - (f32_chunk){0};
-            UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = FUSED(x[i], y, sum[j][i]);
+    const f32 *column[N];
+    UNROLL for (unsigned j = 0; j < N; j++) column[j] = b + j * depth;
+    a += l;
+    for (size_t first = 0; first < depth; first += STEPS, a += STEPS * R) {
+        UNROLL for (size_t k = 0; k < STEPS; k++) {
+            f32_chunk x[HEIGHT];
+            UNROLL for (unsigned i = 0; i < HEIGHT; i++) x[i] = AT(f32, a + k * R + i * LANES);
+            UNROLL for (unsigned j = 0; j < N; j++) {
+                const f32_chunk y = column[j][first + k] - (f32_chunk){0};
+                UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = FUSED(x[i], y, sum[j][i]);
+            }
         }
     }
     UNROLL for (unsigned j = 0; j < N; j++) {
@@ -72,10 +82,7 @@ bool VM_NAME(vm_tensor_chain)(const f32 *a, const f32 *b, unsigned depth, const 
                               f32 *const to[N], size_t rows) {
     s32_chunk numbers = ~(s32_chunk){0};
     for (size_t l = 0; l < rows; l += HEIGHT * LANES)
-        if (depth == 16)
-            chain(a, b, 16, start, to, l, &numbers);
-        else
-            chain(a, b, depth, start, to, l, &numbers);
+        chain(a, b, depth, start, to, l, &numbers);
     s32 all = ~0;
     for (unsigned i = 0; i < LANES; i++)
         all &= numbers[i];
@@ -121,7 +128,7 @@ void VM_NAME(vm_tensor_widen)(const f32 *from, f64 *to, size_t count) {
         UNROLL for (unsigned i = 0; i < LANES; i++) to[i] = (f64)from[widened_row(i)];
 }
 
-VM_INLINE void cut(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells, f32 *const to[N],
+VM_INLINE void cut(const f64 *a, const f64 *b, size_t depth, vm_tensor_cells *cells, f32 *const to[N],
                    size_t l, bool is_long) {
     f64_chunk sum[N][HEIGHT];
     UNROLL for (unsigned j = 0; j < N; j++) {
@@ -132,12 +139,17 @@ VM_INLINE void cut(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *
             sum[j][i + 1] = PACK_SECOND(low, high);
         }
     }
-    for (unsigned k = 0; k < depth; k++) {
-        f64_chunk x[HEIGHT];
-        UNROLL for (unsigned i = 0; i < HEIGHT; i++) x[i] = AT(f64, a + k * R + l + i * WIDE_LANES);
-        UNROLL for (unsigned j = 0; j < N; j++) {
-            const f64_chunk y = b[j * depth + k] - (f64_chunk){0};
-            UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = ADD_PRODUCT(x[i], y, sum[j][i]);
+    const f64 *column[N];
+    UNROLL for (unsigned j = 0; j < N; j++) column[j] = b + j * depth;
+    a += l;
+    for (size_t first = 0; first < depth; first += STEPS, a += STEPS * R) {
+        UNROLL for (size_t k = 0; k < STEPS; k++) {
+            f64_chunk x[HEIGHT];
+            UNROLL for (unsigned i = 0; i < HEIGHT; i++) x[i] = AT(f64, a + k * R + i * WIDE_LANES);
+            UNROLL for (unsigned j = 0; j < N; j++) {
+                const f64_chunk y = column[j][first + k] - (f64_chunk){0};
+                UNROLL for (unsigned i = 0; i < HEIGHT; i++) sum[j][i] = ADD_PRODUCT(x[i], y, sum[j][i]);
+            }
         }
     }
     UNROLL for (unsigned j = 0; j < N; j++) {
@@ -158,18 +170,12 @@ void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm
                             f32 *const to[N], size_t rows) {
     vm_tensor_cells *same = (vm_tensor_cells *)(uintptr_t)cells; /* read only */
     for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
-        if (depth == 16)
-            cut(a, b, 16, same, to, l, false);
-        else
-            cut(a, b, depth, same, to, l, false);
+        cut(a, b, depth, same, to, l, false);
 }
 void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells,
                                  size_t rows) {
     for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
-        if (depth == 32)
-            cut(a, b, 32, cells, NULL, l, true);
-        else
-            cut(a, b, depth, cells, NULL, l, true);
+        cut(a, b, depth, cells, NULL, l, true);
 }
 
 /* ---- operands ---- */
@@ -191,7 +197,8 @@ void VM_NAME(vm_tensor_decode_f16)(const uint16_t *codes, f32 *to, size_t count,
 }
 
 #if VM_LEVEL >= 3
-/* Rows and columns of a square of vectors change places: pairs, fours, then whole lanes of 128 bits. */
+/* Rows and columns of a square of vectors change places: pairs, fours, then whole lanes of 128 bits.
+ */
 VM_INLINE void transpose_square(const f32 *from, size_t stride, f32 *to) {
     f32_chunk v[LANES], w[LANES];
     UNROLL for (unsigned i = 0; i < LANES; i++) v[i] = AT(f32, from + i * stride);
