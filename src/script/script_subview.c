@@ -340,6 +340,61 @@ static script_value start_of(script_evaluator *e, const script_part *parts, uint
     return place;
 }
 
+/* Tensor memory: a start of the kernel goes into the address of the view, where no digit carries into another
+ * and the columns are whole cells of 32 bits. NULL: reported. */
+static const ir_expr *tmem_start(script_evaluator *e, const ir_tensor *tensor, const layout_tile *layout,
+                                 const script_part *parts, const digits *d, base_span span) {
+    uint32_t separators[MAX_DIGITS + 1];
+    layout_error error = {NULL};
+    int64_t bits = (int64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    int64_t per = bits < 32 ? 32 / bits : 1;
+    const ir_expr *start[MAX_RANK];
+    const layout_tile *group = layout_group(e->arena, layout, d->split, d->count, separators, &error);
+    for (uint32_t i = 0; i < d->count; i++) {
+        const script_piece *p = d->piece[i];
+        const layout_iter *iters = group ? group->shard + separators[i] : NULL;
+        uint32_t count = group ? separators[i + 1] - separators[i] : 0;
+        if (!p->begin)
+            continue;
+        bool good = group && may_move(e, layout, iters, count, p);
+        for (uint32_t k = 0; good && k < count; k++) {
+            int64_t step = iters[k].axis == LAYOUT_AXIS_TCOL ? iters[k].stride : per;
+            good = step % per == 0 || (count == 1 && script_is_multiple(e, p->begin, per));
+        }
+        if (good)
+            continue;
+        base_diagnostic *report = script_error(e, "T0274", span,
+                                               "this part of '%s' starts at a value of the kernel inside of "
+                                               "a block or of a 32-bit cell: tensor memory has no "
+                                               "address there",
+                                               tensor->name);
+        base_help(e->diagnostics, report,
+                  per > 1 ? "a start that is a multiple of %lld columns by its form, as k * %lld"
+                          : "a start on whole blocks of the layout",
+                  (long long)per, (long long)per);
+        return NULL;
+    }
+    script_value place = start_of(e, parts, tensor->type.rank, span);
+    for (uint32_t i = 0; i < tensor->type.rank; i++)
+        start[i] = place.as.list->items.items[i].as.expr;
+    const ir_expr *address = script_tmem_address(e, tensor, start, span);
+    return address && address->op != IR_INT ? script_make_let(e, address, span).as.expr : address;
+}
+
+/* A layout without its origin on the axes of the mask. */
+static const layout_tile *without_origin(script_evaluator *e, const layout_tile *part,
+                                         const layout_tile *whole, uint32_t axes) {
+    layout_tile *without = base_arena_copy(e->arena, part, sizeof(*without));
+    for (int a = 0; a < LAYOUT_AXIS_COUNT; a++) {
+        if (!(axes >> a & 1))
+            continue;
+        without->offset[a] -= whole->offset[a];
+        if (without->offset[a] == 0)
+            without->offset_axes &= ~(1u << a);
+    }
+    return without;
+}
+
 static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_part *parts, base_span span) {
     uint32_t rank = tensor->type.rank;
     int64_t step = 0;
@@ -349,14 +404,15 @@ static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_p
     if (!layout)
         return script_poison();
     list_digits(parts, rank, &d);
-    if (d.moves && !all_may_move(e, layout, &d, &step))
+    bool tmem = tensor->type.scope == IR_SCOPE_TMEM;
+    if (d.moves && !tmem && !all_may_move(e, layout, &d, &step))
         return script_window_make(e, script_tensor(tensor), parts, span);
     ir_tensor_type type = tensor->type;
     type.layout = layout_slice(e->arena, layout, d.split, d.count, d.begin, d.end, &error);
     if (type.layout)
         type.layout = layout_canonical(e->arena, type.layout);
     if (!type.layout) { /* no layout says it: coordinates do */
-        if (!layout_has_thread_axis(layout) && type.scope != IR_SCOPE_TMEM)
+        if (!layout_has_thread_axis(layout) && !tmem)
             return script_window_make(e, script_tensor(tensor), parts, span);
         script_error(e, "T0274", span, "this part of '%s' is no layout: %s", tensor->name,
                      error.text ? error.text : "its numbers are too large");
@@ -366,12 +422,14 @@ static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_p
     type.rank = kept_shape(e, parts, rank, extents);
     type.shape = extents;
     const ir_expr *pointer = script_root_pointer(e, tensor);
-    if (d.moves) { /* the address holds the origin already */
-        layout_tile *without = base_arena_copy(e->arena, type.layout, sizeof(*without));
-        without->offset[LAYOUT_AXIS_M] -= layout->offset[LAYOUT_AXIS_M];
-        if (without->offset[LAYOUT_AXIS_M] == 0)
-            without->offset_axes &= ~(1u << LAYOUT_AXIS_M);
-        type.layout = without;
+    if (d.moves && tmem) {
+        type.layout =
+            without_origin(e, type.layout, layout, 1u << LAYOUT_AXIS_TLANE | 1u << LAYOUT_AXIS_TCOL);
+        pointer = tmem_start(e, tensor, layout, parts, &d, span);
+        if (!pointer)
+            return script_poison();
+    } else if (d.moves) { /* the address holds the origin already */
+        type.layout = without_origin(e, type.layout, layout, 1u << LAYOUT_AXIS_M);
         while (type.align > 1 &&
                step % (1 << 20) * num_dtype_bits(type.dtype) * type.lanes % (type.align * 8) != 0)
             type.align /= 2;

@@ -51,7 +51,13 @@ const layout_tile *script_layout_of(script_evaluator *e, const ir_tensor *tensor
                      "the layout of '%s' is not constant: an extent is known at launch only", tensor->name);
         return NULL;
     }
-    const layout_tile *layout = layout_row_major(e->arena, shape, tensor->type.rank, &error);
+    const layout_tile *layout;
+    if (tensor->type.scope == IR_SCOPE_TMEM && tensor->type.rank == 2) /* rows on the lanes */
+        layout = layout_make(
+            e->arena, (layout_iter[]){{shape[0], 1, LAYOUT_AXIS_TLANE}, {shape[1], 1, LAYOUT_AXIS_TCOL}}, 2,
+            NULL, 0, NULL, 0, &error);
+    else
+        layout = layout_row_major(e->arena, shape, tensor->type.rank, &error);
     if (!layout)
         script_error(e, "T0214", span, "'%s' has no layout: %s", tensor->name, error.text);
     return layout;

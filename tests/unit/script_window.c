@@ -73,6 +73,40 @@ static void pointers_and_regions(void **state) {
          "let lo: int32 = tx % 4 * 2\n");
 }
 
+/* Parts of tensor memory: constants go into the layout, starts of the kernel into the address. covers: A58 B7
+ */
+static void tensor_memory(void **state) {
+    BODY("acc = T.cuda.decl_tmem(T.uint32(0), ty_args=[T.Tensor((128, 64), \"float32\", scope=\"tmem\")])\n"
+         "a = acc.sub[:, 8:24]\n"
+         "b = acc.sub[:, n : n + 16]\n"
+         "c = b.sub[32:64, 4:8]\n"
+         "d = acc.tile(1, (4, 16))[tx % 4, :]\n"
+         "H = T.cuda.decl_tmem(T.uint32(64), ty_args=[T.Tensor((128, 64), \"float16\", scope=\"tmem\", "
+         "layout=TileLayout(S[(128, 64) : (1 @ TLane, 1 @ TCol)] + 8 @ TCol))])\n"
+         "f = H.sub[:, 2 * n : 2 * n + 8]\n"
+         "assert str(acc.layout) == \"S[(128,64):(1@TLane,1@TCol)]\"\n",
+         "view acc: float32[128, 64] tmem = 0_uint32\n"
+         "view a: float32[128, 16] tmem layout=S[(128,16):(1@TLane,1@TCol)]+8@TCol = 0_uint32\n"
+         "let t2: uint32 = uint32(n)\n"
+         "view b: float32[128, 16] tmem layout=S[(128,16):(1@TLane,1@TCol)] = t2\n"
+         "view c: float32[32, 4] tmem layout=S[(32,4):(1@TLane,1@TCol)]+32@TLane+4@TCol = t2\n"
+         "let t5: uint32 = uint32(tx % 4 * 16)\n"
+         "view d: float32[128, 16] tmem layout=S[(128,16):(1@TLane,1@TCol)] = t5\n"
+         "view H: float16[128, 64] tmem layout=S[(128,64):(1@TLane,1@TCol)]+8@TCol = 64_uint32\n"
+         "let t8: uint32 = 64_uint32 + uint32((2 * n + 8) // 2)\n"
+         "view f: float16[128, 8] tmem layout=S[(128,8):(1@TLane,1@TCol)] = t8\n");
+    BODY_SAYS(
+        "H = T.cuda.decl_tmem(T.uint32(64), ty_args=[T.Tensor((128, 64), \"float16\", scope=\"tmem\", "
+        "layout=TileLayout(S[(128, 64) : (1 @ TLane, 1 @ TCol)]))])\n"
+        "a = H.sub[:, n : n + 8]\n"
+        "B = T.cuda.decl_tmem(T.uint32(64), ty_args=[T.Tensor((64, 64), \"float32\", scope=\"tmem\", "
+        "layout=T.tmem_datapath_layout(\"B\", 64, 64))])\n"
+        "b = B.sub[:, n : n + 8]\n"
+        "c = B.sub[:, 32 * n : 32 * n + 32]\n",
+        "6:9 T0274 this part of 'H' starts at a value of the kernel inside of a block or of a 32-bit cell",
+        "8:9 T0274 this part of 'B' starts at a value of the kernel inside of a block");
+}
+
 /* covers: A65 A66 */
 static void refusals(void **state) {
     BODY_SAYS(
@@ -155,6 +189,7 @@ int main(void) {
         UNIT_WITH_ARENA(becomes),
         UNIT_WITH_ARENA(starts_are_taken),
         UNIT_WITH_ARENA(pointers_and_regions),
+        UNIT_WITH_ARENA(tensor_memory),
         UNIT_WITH_ARENA(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
