@@ -41,6 +41,9 @@ struct script_window {
     uint32_t count;
     script_window_piece pieces[SCRIPT_PART_DIGITS];
 };
+/* Whether coordinates of the tensor say where an element is: not when its layout has threads, nor in tensor
+ * memory. */
+bool script_may_window(const ir_tensor *tensor, const layout_tile *layout);
 script_value script_window_make(script_evaluator *e, script_value parent, const script_part *parts,
                                 base_span span);
 /* Its axes reordered; the same elements under another shape of as many. */

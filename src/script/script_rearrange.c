@@ -196,6 +196,8 @@ script_value script_word_tensor_rearrange(script_evaluator *e, const script_call
         return rearranged_window(e, call, &left, &right, order);
     ir_tensor_type type = tensor->type;
     type.layout = layout_permute(e->arena, layout, left.size, left.count, order, &error);
+    if (!type.layout && script_may_window(tensor, layout))
+        return rearranged_window(e, call, &left, &right, order);
     if (!type.layout) {
         script_error(e, "T0214", call->span, "the axes of '%s' cannot be rearranged: %s", tensor->name,
                      error.text);

@@ -412,7 +412,7 @@ static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_p
     if (type.layout)
         type.layout = layout_canonical(e->arena, type.layout);
     if (!type.layout) { /* no layout says it: coordinates do */
-        if (!layout_has_thread_axis(layout) && !tmem)
+        if (script_may_window(tensor, layout))
             return script_window_make(e, script_tensor(tensor), parts, span);
         script_error(e, "T0274", span, "this part of '%s' is no layout: %s", tensor->name,
                      error.text ? error.text : "its numbers are too large");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a tensor variable offers: properties, views, permutations, element pointers, vector accesses, and the
  * pointer words. None of it emits work of its own but vstore. */
-#include "script/script_evaluate.h"
+#include "script/script_part.h"
 #include <string.h>
 
 enum { MAX_RANK = 16 };
@@ -391,6 +391,8 @@ script_value script_word_tensor_permute(script_evaluator *e, const script_call *
         return script_poison();
     type.layout = layout_permute(e->arena, layout, shape, rank, order, &error);
     type.shape = permuted;
+    if (!type.layout && script_may_window(tensor, layout))
+        return script_window_permute(e, call->receiver, order, call->span);
     if (!type.layout) {
         script_error(e, "T0214", call->span, "the axes of '%s' cannot be permuted: %s", tensor->name,
                      error.text);

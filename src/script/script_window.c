@@ -37,6 +37,10 @@ static const ir_expr *number(script_evaluator *e, int64_t value) {
 
 /* ---- making ---- */
 
+bool script_may_window(const ir_tensor *tensor, const layout_tile *layout) {
+    return tensor->type.scope != IR_SCOPE_TMEM && !layout_has_thread_axis(layout);
+}
+
 static script_window *make(script_evaluator *e, script_value parent, base_span span) {
     script_window *window = BASE_NEW(e->arena, script_window);
     const ir_tensor *face = script_part_face(parent);

@@ -176,6 +176,11 @@ ${CC:-gcc} -std=c11 -O1 -Iinclude $(case ${TIRC_BUILD:-} in *asan*) echo -fsanit
     -o "$work/addresses" tests/layout/vm_addresses.c "${TIRC_BUILD:-build/test}/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 &&
     mkdir "$work/ptx" && "$work/addresses" "$work/ptx" >"$work/log" 2>&1
 say $? "addresses of random layouts on the machine: $(tail -n 1 "$work/log")"
+# parts of tensors against a model that lists positions
+${CC:-gcc} -std=c11 -O1 -Iinclude $(case ${TIRC_BUILD:-} in *asan*) echo -fsanitize=address,undefined ;; esac) \
+    -o "$work/parts" tests/layout/vm_parts.c "${TIRC_BUILD:-build/test}/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 &&
+    "$work/parts" >"$work/log" 2>&1
+say $? "chains of parts on the machine: $(tail -n 1 "$work/log")"
 # and the assembler takes the code of a sample of them: 240 layouts, or all 1,200
 if nvcc=$(tools/find-nvcc); then
     last=3
