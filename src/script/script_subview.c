@@ -51,17 +51,18 @@ static bool read_step(script_evaluator *e, const ir_tensor *tensor, uint32_t axi
         return false;
     if (out->step == 1)
         return true;
-    if (!ir_is_int(tensor->type.shape[axis], &extent) || out->begin || parts[1].kind != SCRIPT_VALUE_NONE ||
-        out->step < 1 || extent % out->step || out->first < 0 || out->first >= out->step) {
+    if (!ir_is_int(tensor->type.shape[axis], &extent) || parts[1].kind != SCRIPT_VALUE_NONE ||
+        out->step < 1 || extent % out->step || (!out->begin && (out->first < 0 || out->first >= out->step))) {
         base_diagnostic *d = script_error(
             e, "T0274", span,
-            "a stepped part of axis %u of '%s' is a::s with constants, 0 <= a < s, and s dividing "
+            "a stepped part of axis %u of '%s' is a::s with a constant s, 0 <= a < s, and s dividing "
             "the extent%s",
             axis, tensor->name,
             ir_is_int(tensor->type.shape[axis], &extent)
-                ? base_arena_format(e->arena, " %lld; here a is %s%lld, s %lld", (long long)extent,
-                                    out->begin ? "no constant, not " : "", (long long)out->first,
-                                    (long long)out->step)
+                ? base_arena_format(
+                      e->arena, " %lld; here %ss is %lld", (long long)extent,
+                      out->begin ? "" : base_arena_format(e->arena, "a is %lld, ", (long long)out->first),
+                      (long long)out->step)
                 : "");
         base_help(e->diagnostics, d, "sub[a:b] narrows first");
         return false;
@@ -461,7 +462,7 @@ static void to_part(const ir_tensor *tensor, uint32_t axis, const entry *from, s
     }
     to->count = 2;
     to->pieces[0] = (script_piece){constant ? extent / from->step : 0, NULL, 0, from->extent};
-    to->pieces[1] = (script_piece){from->step, NULL, from->first, NULL};
+    to->pieces[1] = (script_piece){from->step, from->begin, from->first, NULL};
 }
 
 /* subject: a tensor, or a part by coordinates. */

@@ -122,7 +122,11 @@ static void sub(text *t, model *m) {
                 step[d]--;
             first[d] = below((uint32_t)step[d]);
             length = extent / step[d];
-            put(t, "%" PRId64 "::%" PRId64, first[d], step[d]);
+            if (step[d] == 1 || below(2)) /* a::1 has no constant length for an a of the kernel */
+                put(t, "%" PRId64, first[d]);
+            else
+                put_value(t, first[d]);
+            put(t, "::%" PRId64, step[d]);
             break;
         default:
             first[d] = 0;

@@ -11,7 +11,6 @@ def k(A: T.Tensor((8, 64), "float16"), n: T.int32):
     v[1, 2] = p[0, 1] + q[2, 3]
     x = v.view("uint32").sub[3]
     x[t] = T.uint32(r.region[1].extent)
-    v.sub[0, 0] = A.sub[t][T.Ramp(0, 1, 2)][1]
     y = T.decl_tensor(A.access_ptr("r", "float16", 2, t), ty_args=[T.Tensor((4,), "float16")])
     acc = T.cuda.decl_tmem(T.uint32(n), ty_args=[T.Tensor((128, 64), "float32", scope="tmem")])
     b = acc.sub[:, n : n + 8].sub[0:32]
