@@ -297,6 +297,8 @@ void script_window_store(script_evaluator *e, script_window *window, script_valu
 script_value script_window_attribute(script_evaluator *e, script_value window, const char *name,
                                      base_span span);
 const ir_expr *script_window_single(script_evaluator *e, script_window *window, base_span span);
+/* All of it as a region of the tensor below; POISON: reported, it is none. */
+script_value script_window_region(script_evaluator *e, script_window *window, base_span span);
 bool script_window_is_single(const script_window *window); /* one element: readable by name */
 void script_window_name(script_evaluator *e, script_window *window, const char *name);
 uint32_t script_window_rank(const script_window *window);

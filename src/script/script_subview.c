@@ -332,7 +332,10 @@ static script_value start_of(script_evaluator *e, const script_part *parts, uint
             const ir_expr *begin = parts[i].pieces[k].begin;
             int64_t weight = weight_of(&parts[i], k);
             if (begin && weight != 1)
-                begin = sum_of(e, IR_MUL, begin, ir_int(e->module, NUM_DTYPE_I32, weight), span);
+                begin = sum_of(
+                    e, IR_MUL, begin,
+                    ir_int(e->module, weight == (int32_t)weight ? NUM_DTYPE_I32 : NUM_DTYPE_I64, weight),
+                    span);
             if (begin)
                 sum = sum_of(e, IR_ADD, sum, begin, span);
         }

@@ -56,7 +56,8 @@ bool script_tile_find(script_evaluator *e, const char *path, script_value *out) 
 }
 
 static bool is_tile_operand(script_value v) {
-    return v.kind == SCRIPT_VALUE_REGION || (v.kind == SCRIPT_VALUE_TENSOR && !script_is_single(v.as.tensor));
+    return v.kind == SCRIPT_VALUE_REGION || v.kind == SCRIPT_VALUE_WINDOW ||
+           (v.kind == SCRIPT_VALUE_TENSOR && !script_is_single(v.as.tensor));
 }
 
 const script_dialect_word *script_tile_overload(script_evaluator *e, const script_dialect_word *word,
@@ -93,6 +94,8 @@ static const ir_expr *make_region(script_evaluator *e, ir_tensor *tensor, const 
 
 /* A tensor, a part of one, or one element. NULL without a report when it is none of them. */
 static const ir_expr *to_region(script_evaluator *e, script_value v, base_span span) {
+    if (v.kind == SCRIPT_VALUE_WINDOW)
+        v = script_window_region(e, v.as.window, span);
     if (v.kind == SCRIPT_VALUE_REGION)
         return make_region(e, v.as.region->tensor, v.as.region->starts, v.as.region->extents, span);
     uint32_t rank = v.kind == SCRIPT_VALUE_TENSOR ? v.as.tensor->type.rank : 0;
@@ -130,7 +133,8 @@ static const ir_expr *need_region(script_evaluator *e, const script_call *call, 
 static const ir_expr *operand(script_evaluator *e, const script_call *call, size_t index, num_dtype like) {
     script_value v = call->value[index];
     bool single = v.kind == SCRIPT_VALUE_TENSOR && v.as.tensor->is_scalar;
-    if (v.kind == SCRIPT_VALUE_REGION || (v.kind == SCRIPT_VALUE_TENSOR && !single))
+    if (v.kind == SCRIPT_VALUE_REGION || (v.kind == SCRIPT_VALUE_TENSOR && !single) ||
+        (v.kind == SCRIPT_VALUE_WINDOW && !script_window_is_single(v.as.window)))
         return to_region(e, v, call->place[index]);
     if (v.kind == SCRIPT_VALUE_INT || v.kind == SCRIPT_VALUE_FLOAT || v.kind == SCRIPT_VALUE_BOOL)
         return script_to_type(e, v, ir_type_prim(like, 1), call->place[index]);

@@ -307,6 +307,17 @@ script_value script_window_item(script_evaluator *e, script_window *window, scri
                   : script_poison();
 }
 
+script_value script_window_region(script_evaluator *e, script_window *window, base_span span) {
+    script_value index = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    for (uint32_t i = 0; i < window->face.type.rank; i++) {
+        script_value slice = script_list_make(e->arena, SCRIPT_VALUE_SLICE);
+        for (int k = 0; k < 3; k++)
+            script_list_add(e->arena, slice, script_none());
+        script_list_add(e->arena, index, slice);
+    }
+    return script_window_item(e, window, index, span, span);
+}
+
 void script_window_store(script_evaluator *e, script_window *window, script_value index, script_value value,
                          base_span target_span, base_span index_span, base_span value_span) {
     const ir_expr *const *indices;

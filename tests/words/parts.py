@@ -200,3 +200,32 @@ def chunks_plain(A: Tx.Tensor((8, 16), "float32"), B: Tx.Tensor((8, 16), "float3
         B[t, 4 + j] = A[t, t + 4 + j]
         B[t, 8 + j] = A[t, j]
         B[t, 12 + j] = A[t, j]
+
+
+# Tile operations on parts by coordinates, whole and with an axis dropped.
+# pair: copies A=arange B=zeros
+@Tx.function
+def copies(A: Tx.Tensor((8, 64), "float16"), B: Tx.Tensor((8, 64), "float16")):
+    Tx.device_entry(launch=Tx.cuda.LaunchConfig(grid=(1,), block=(32,)))
+    n: Tx.let = Tx.cuda.block_idx("x") + 1
+    tile = Tx.alloc_shared((8, 64), "float16", layout=Tx.mma_shared_layout("float16", "auto", (8, 64)))
+    Tx.cta.copy(tile, A)
+    Tx.cuda.cta_sync()
+    part = tile.sub[n : n + 4, n * 8 : n * 8 + 8]
+    Tx.cta.copy(B[0:4, 0:8], part)
+    Tx.cta.copy(B[0:1, 16:24], tile.sub[n, n * 8 : n * 8 + 8])
+    Tx.cuda.cta_sync()
+    Tx.cta.copy(part, A[4:8, 0:8])
+    Tx.cuda.cta_sync()
+    Tx.cta.copy(B[4:8, 8:16], tile[1:5, 8:16])
+
+
+@Tx.function
+def copies_plain(A: Tx.Tensor((8, 64), "float16"), B: Tx.Tensor((8, 64), "float16")):
+    Tx.device_entry(launch=Tx.cuda.LaunchConfig(grid=(1,), block=(32,)))
+    t = Tx.cuda.thread_idx("x")
+    if t < 8:
+        for i in range(4):
+            B[i, t] = A[1 + i, 8 + t]
+            B[4 + i, 8 + t] = A[4 + i, t]
+        B[0, 16 + t] = A[1, 8 + t]
