@@ -409,7 +409,7 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
         const char *scope = ir_scope_name(type->type.scope);
         return script_string(e->arena, scope, strlen(scope));
     }
-    if (strcmp(name, "align") == 0)
+    if (strcmp(name, "align") == 0 || strcmp(name, "data_alignment") == 0)
         return script_int(type->type.align ? type->type.align : 64);
     if (strcmp(name, "shape") == 0) {
         script_value shape = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
@@ -423,6 +423,10 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
     }
     if (strcmp(name, "layout") == 0 && type->type.layout)
         return (script_value){.kind = SCRIPT_VALUE_LAYOUT, .as.layout = type->type.layout};
+    bool found;
+    script_value own = script_member(e, object, "TensorType", name, span, &found);
+    if (found)
+        return own;
     if (strcmp(name, "__expr_methods__") == 0)
         return member_table(e, SCRIPT_WORD_FUNCTION);
     if (strcmp(name, "__expr_properties__") == 0)

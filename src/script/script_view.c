@@ -78,6 +78,69 @@ script_value script_word_tensor_elem_offset(script_evaluator *e, const script_ca
     return script_int(layout ? layout->offset[LAYOUT_AXIS_M] : 0);
 }
 
+script_value script_word_tensor_alignment(script_evaluator *e, const script_call *call) {
+    (void)e;
+    return script_int(call->receiver.as.tensor->type.align);
+}
+
+script_value script_word_tensor_is_scalar(script_evaluator *e, const script_call *call) {
+    (void)e;
+    return script_bool(call->receiver.as.tensor->is_scalar);
+}
+
+/* Where an element is, in elements or bytes from the start of the storage that the tensor stands on. */
+script_value script_word_tensor_offset_of(script_evaluator *e, const script_call *call) {
+    const ir_tensor *tensor = call->receiver.as.tensor;
+    const ir_expr *const *indices;
+    script_value region, position;
+    int64_t shape[MAX_RANK], bits = (int64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    if (!script_indices(e, call->receiver.as.tensor, call->value[0], call->place[0], &indices, &region))
+        return script_poison();
+    if (region.kind == SCRIPT_VALUE_REGION) {
+        script_error(e, "T0211", call->place[0], "the offset of an element of '%s' takes %u indices",
+                     tensor->name, tensor->type.rank);
+        return script_poison();
+    }
+    if (!tensor->type.layout && (tensor->type.strides || !script_constant_shape(e, &tensor->type, shape)))
+        position = script_strided_apply(e, script_strided_layout(e, &tensor->type).as.spec, indices,
+                                        tensor->type.rank, call->span);
+    else {
+        const layout_tile *layout = script_layout_of(e, tensor, call->span);
+        if (!layout || !script_constant_shape(e, &tensor->type, shape))
+            return script_poison();
+        position = script_layout_position(e, layout, (const ir_expr **)(uintptr_t)indices, tensor->type.rank,
+                                          shape, call->span);
+    }
+    if (script_is_poison(position))
+        return position;
+    const script_value *m = script_dict_find(position, script_string(e->arena, "m", 1));
+    if (!m || position.as.list->items.count != 2) {
+        script_error(e, "T0217", call->span,
+                     "an element of '%s' is not one offset: its layout is on other axes too", tensor->name);
+        return script_poison();
+    }
+    if (call->word->data == 0)
+        return *m;
+    script_value all = script_binary(e, SCRIPT_OP_MUL, *m, script_int(bits), call->span);
+    return script_binary(e, SCRIPT_OP_FLOORDIV, all, script_int(8), call->span);
+}
+
+/* Of the type alone, whatever storage a tensor of it stands on. */
+script_value script_word_type_layout(script_evaluator *e, const script_call *call) {
+    const ir_tensor_type *type = &call->receiver.as.tensor_type->type;
+    int64_t shape[MAX_RANK];
+    layout_error error = {NULL};
+    if (!type->layout && (type->strides || !script_constant_shape(e, type, shape)))
+        return call->word->data ? script_strided_layout(e, type) : script_bool(!type->strides);
+    const layout_tile *dense =
+        script_constant_shape(e, type, shape) ? layout_row_major(e->arena, shape, type->rank, &error) : NULL;
+    if (call->word->data)
+        return type->layout || dense ? (script_value){.kind = SCRIPT_VALUE_LAYOUT,
+                                                      .as.layout = type->layout ? type->layout : dense}
+                                     : script_none();
+    return script_bool(!type->layout || (dense && layout_equal(e->arena, type->layout, dense)));
+}
+
 script_value script_word_tensor_scope(script_evaluator *e, const script_call *call) {
     const char *scope = ir_scope_name(call->receiver.as.tensor->type.scope);
     return script_string(e->arena, scope, strlen(scope));

@@ -110,6 +110,23 @@ static void receivers(void **state) {
               "18:17 T0202 the type float32 has no attribute 'dtype'");
 }
 
+/* Alignment, scalars, offsets of elements, and what the type says of its layout. covers: A16 A62 */
+static void questions(void **state) {
+    BODY("V = T.decl_tensor((8, 8), \"float16\", data=A.data, layout=TileLayout(S[(8, 8) : (9, 1)] + 5), "
+         "align=16)\n"
+         "assert V.data_alignment == 16 and V.ty.data_alignment == 16 and not V.is_scalar()\n"
+         "s: T.float32 = 0.0\n"
+         "assert V.elem_offset_of([2, 3]) == 26 and V.byte_offset_of((2, 3)) == 52\n"
+         "assert A.elem_offset_of([7]) == 7\n"
+         "x: T.let = V.byte_offset_of([tx % 8, 1])\n"
+         "assert A.ty.has_default_layout() and not V.ty.has_default_layout()\n"
+         "assert str(V.ty.effective_layout()) == \"S[(8,8):(9,1)]+5\" and str(A.ty.effective_layout()) == "
+         "\"S[64:1]\"\n",
+         "view V: float16[8, 8] align=16 layout=S[(8,8):(9,1)]+5 = A.data\n"
+         "s: float32 = 0.0\n"
+         "let x: int32 = (tx % 8 * 9 + 6) * 16 // 8\n");
+}
+
 /* covers: A72 */
 static void source_calls(void **state) {
     BODY("B[tx] = T.cuda.func_call(\"ld\", A.ptr_to([tx]), \"float ld(float *p);\", ty=\"float32\")\n"
@@ -134,6 +151,7 @@ int main(void) {
         UNIT_WITH_ARENA(tables_of_the_type), UNIT_WITH_ARENA(what_reading_builds),
         UNIT_WITH_ARENA(two_dtypes),         UNIT_WITH_ARENA(pointers_of_views),
         UNIT_WITH_ARENA(receivers),          UNIT_WITH_ARENA(source_calls),
+        UNIT_WITH_ARENA(questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
