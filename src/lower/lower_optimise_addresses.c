@@ -3,6 +3,7 @@
  * per loop level whose variables it needs, outermost first, with the constant part left to the access itself.
  * Later passes move each link to its level, and accesses that differ by a constant share all of them. In and
  * out: flat form. Index arithmetic is taken not to overflow, as in C. */
+#include <string.h>
 #include "lower/lower_optimise.h"
 
 enum { LEVEL_VARIES = 1000 };
@@ -12,6 +13,7 @@ typedef struct state {
     lower_traits traits;
     base_map *levels; /* ir_var id + 1 -> level + 1 of the loop whose rounds give it its value */
     base_map *memo;   /* of the statement being rewritten */
+    base_map *forms;  /* pointer with its index as a plain sum -> the pointer that stands for it */
     unsigned depth;
 } state;
 
@@ -79,8 +81,18 @@ static bool split(state *st, const ir_expr *base, const ir_expr *index, num_dtyp
         one_link = one_link && ranks[i] == ranks[0];
     }
     *rest = ir_int(module, index->type.dtype, sum->constant);
-    if (one_link && sum->constant == 0) { /* the author's factors are as good as any */
-        *pointer = ir_pointer_address(module, base->type, base, index, NULL);
+    if (one_link) {
+        /* The author's factors are as good as any, and one way of writing for all that differ by a constant.
+         */
+        bool all[LOWER_TERMS];
+        memset(all, true, sizeof all);
+        const ir_expr *plain = ir_pointer_address(
+            module, base->type, base, lower_sum_rebuild(module, ir_type_scalar(index->type), sum, all), NULL);
+        *pointer = base_map_get(st->forms, BASE_KEY(plain));
+        if (!*pointer) {
+            *pointer = sum->constant == 0 ? ir_pointer_address(module, base->type, base, index, NULL) : plain;
+            base_map_set(st->forms, BASE_KEY(plain), (void *)(uintptr_t)*pointer);
+        }
         return true;
     }
     *pointer = base;
@@ -166,7 +178,8 @@ static void walk(state *st, ir_stmt *s) {
 void lower_optimise_addresses(lower_context *context) {
     state st = {.context = context,
                 .levels = base_map_create(context->arena),
-                .memo = base_map_create(context->arena)};
+                .memo = base_map_create(context->arena),
+                .forms = base_map_create(context->arena)};
     lower_traits_start(&st.traits, context->arena);
     walk(&st, context->function->body);
 }
