@@ -130,6 +130,7 @@ typedef struct tirc_emit_options {
     bool lines;             /* #line and .loc */
     const char *skip;       /* optimise passes to leave out, comma-separated */
     const char *dump_after; /* pass whose result is written instead; "all" */
+    bool via_nvrtc; /* tirc_gpu_load: the CUDA text through NVIDIA's NVRTC library instead of our PTX */
 } tirc_emit_options;
 /* The text goes to the sink in one or more pieces, and only when all of it could be made. */
 TIRC_API tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_emit_options *options,
@@ -207,6 +208,7 @@ typedef struct tirc_launch {
      * (percent). */
     bool cooperative, programmatic, has_priority, has_carveout;
     int32_t priority, carveout;
+    bool via_nvrtc; /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */

@@ -4,6 +4,7 @@
 #include "api/api_gpu.h"
 #include <stdlib.h>
 #include <string.h>
+#include "cuda/cuda.h"
 #include "gpu/gpu.h"
 
 struct tirc_gpu {
@@ -20,7 +21,7 @@ struct tirc_gpu_kernel {
 /* A problem of the gpu module as a diagnostic. What the machine lacks is incomplete, what the caller did an
  * error. */
 static tirc_status report_with(tirc_session *session, const gpu_problem *problem, const lower_plan *plan) {
-    static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913"};
+    static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913", "T0920"};
     base_diagnostic *diagnostic =
         base_report(session->diagnostics, BASE_ERROR, problem->code, BASE_NO_SPAN, "%s", problem->text);
     if (problem->help[0])
@@ -42,13 +43,45 @@ static const char *target_of(base_arena *arena, const gpu_facts *facts) {
     return base_arena_format(arena, "sm_%d%d%s", facts->major, facts->minor, facts->major >= 9 ? "a" : "");
 }
 
+/* The kernel's CUDA text through NVRTC; false after diagnostics. */
+static bool compile_text(tirc_module *module, const gpu_facts *facts, const tirc_emit_options *with,
+                         base_builder *out, tirc_status *status) {
+    tirc_session *session = module->session;
+    base_builder text;
+    lower_options lower = {.goal = LOWER_FOR_CUDA, .skip = with->skip};
+    lower_result *lowered;
+    cuda_options cuda = {.line_directives = with->lines};
+    gpu_problem problem;
+    const char *ptx;
+    size_t size;
+    if (!module->ir) {
+        base_diagnostic *d = base_report(session->diagnostics, BASE_ERROR, "T0920", BASE_NO_SPAN,
+                                         "NVRTC compiles CUDA text, and this is PTX already");
+        base_help(session->diagnostics, d, "leave out --via nvrtc");
+        return false;
+    }
+    base_builder_start(&text, session->arena);
+    if (!api_lower(module, &lower, &lowered) || !cuda_print(lowered, &cuda, &text))
+        return false;
+    base_builder_start(out, session->arena);
+    if (!gpu_nvrtc(session->arena, text.data, with->target ? with->target : target_of(session->arena, facts),
+                   !with->no_contract, &ptx, &size, &problem)) {
+        *status = report(session, &problem);
+        return false;
+    }
+    base_builder_add(out, ptx, size);
+    return true;
+}
+
 /* The kernel's PTX as text; false after diagnostics. */
 static bool print_code(tirc_module *module, const gpu_facts *facts, const tirc_emit_options *with,
-                       base_builder *out) {
+                       base_builder *out, tirc_status *status) {
     base_arena *arena = module->session->arena;
     bool no_contract = with && with->no_contract;
     const char *skip = with ? with->skip : NULL;
     ptx_module *ptx = module->ptx;
+    if (with && with->via_nvrtc)
+        return compile_text(module, facts, with, out, status);
     if (module->ir) {
         api_code *code = api_code_get(module, no_contract, skip);
         ptx_build_options build = {.target = with && with->target ? with->target : target_of(arena, facts),
@@ -222,11 +255,13 @@ void api_gpu_run(api_run *run) {
     }
     g.addresses = BASE_NEW_ARRAY(arena, uint64_t, run->machine.buffer_count + 1);
     g.values = BASE_NEW_ARRAY(arena, void *, run->machine.argument_count + 1);
-    tirc_emit_options options = {.no_contract = run->launch->no_contract, .skip = run->launch->skip};
+    tirc_emit_options options = {.no_contract = run->launch->no_contract,
+                                 .skip = run->launch->skip,
+                                 .via_nvrtc = run->launch->via_nvrtc};
     tirc_statistics numbers = {0};
     base_builder ptx;
     run->status = TIRC_ERROR;
-    if (print_code(run->module, gpu_describe(g.device), &options, &ptx)) {
+    if (print_code(run->module, gpu_describe(g.device), &options, &ptx, &run->status)) {
         if (run_on(&g, &ptx, &numbers)) {
             api_unpack_storage(run);
             run->report = BASE_NEW(arena, tirc_report);
@@ -323,9 +358,10 @@ static void load_body(void *argument) {
     call->status = TIRC_ERROR;
     if (!api_find_kernel(call->module, call->name, &index))
         return;
-    if (!print_code(call->module, gpu_describe(call->gpu->device), call->options, &ptx)) {
+    if (!print_code(call->module, gpu_describe(call->gpu->device), call->options, &ptx, &call->status)) {
         tirc_status status = api_status_since(session, first);
-        call->status = status == TIRC_OK ? TIRC_BUG : status;
+        if (call->status == TIRC_ERROR)
+            call->status = status == TIRC_OK ? TIRC_BUG : status;
         return;
     }
     gpu_problem problem;

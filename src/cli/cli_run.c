@@ -27,6 +27,8 @@ static const cli_option options[] = {
     {"--smem", "BYTES", "dynamic shared memory, likewise", false},
     {"--on", "vm|cuda", "where to run; vm, the CPU machine, when not given", false},
     {"--device", "N", "which GPU for --on cuda; 0 when not given", false},
+    {"--via", "ptx|nvrtc",
+     "with --on cuda: our PTX, or our CUDA text through NVIDIA's NVRTC; ptx when not given", false},
     {"--repeat", "N", "times N launches on the GPU and prints their median (results come from the first)",
      false},
     {"--warmup", "N", "launches before the timed ones; 3 when not given", false},
@@ -228,6 +230,12 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
         }
         launch->has_priority = true;
         launch->priority = (int32_t)value;
+    }
+    if (!read_switch(arguments, "--via", "ptx", "nvrtc", &launch->via_nvrtc))
+        return false;
+    if (launch->via_nvrtc && !launch->on_gpu) {
+        cli_usage("run", "--via goes with --on cuda");
+        return false;
     }
     if (launch->on_gpu || !(launch->cooperative || launch->programmatic || priority || launch->has_carveout))
         return true;

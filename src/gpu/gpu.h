@@ -42,6 +42,10 @@ typedef struct gpu_code_facts {
 } gpu_code_facts;
 const gpu_code_facts *gpu_code_describe(const gpu_code *code);
 
+/* CUDA C++ text to PTX for a target ("sm_90a") by NVIDIA's NVRTC library, where it is. Needs no device. */
+bool gpu_nvrtc(base_arena *arena, const char *text, const char *target, bool contract, const char **ptx,
+               size_t *size, gpu_problem *problem);
+
 /* Memory. Addresses are the device's. */
 bool gpu_allocate(gpu_device *device, uint64_t bytes, uint64_t *address, gpu_problem *problem);
 void gpu_free(gpu_device *device, uint64_t address);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What launches ask for beside their extents: from the script through IR text, plan, PTX and CUDA text to what a driver
-# (tests/gpu/driver.c) and the CUDA runtime (tests/shim) are told; and one policy of shared memory for both. Prints TAP.
+# (tests/gpu/driver.c) and the CUDA runtime (tests/shim) are told; one policy of shared memory for both; CUDA text through
+# NVRTC. Prints TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 root=$PWD build=$PWD/${TIRC_BUILD:-build/test}
@@ -146,6 +147,49 @@ say $? "without --on cuda they are a usage error"
 on plain.py --arg A=randn:1 --arg B=zeros --carve-out 130
 [ $? -eq 2 ] && ! [ -e trace ]
 say $? "a carve-out of 130 percent"
+
+# ---- CUDA text through NVRTC: a library that is not there, too old, one of the tests, and the real one
+TIRC_LIBNVRTC="$work/absent.so" on plain.py --arg A=randn:1 --arg B=zeros --via nvrtc
+[ $? -eq 3 ] && grep -q '^error: NVRTC is not here .*absent.so.* \[T0920\]$' log && grep -q 'leave out --via nvrtc' log && [ "$(grep -c error: log)" -eq 1 ] && ! [ -e trace ]
+say $? "--via nvrtc without NVRTC: one line, exit status 3"
+echo 'int nvrtcVersion(int *a, int *b); int nvrtcVersion(int *a, int *b) { *a = *b = 1; return 0; }' >old.c
+$cc -shared -fPIC -o old.so old.c
+TIRC_LIBNVRTC="$work/old.so" on plain.py --arg A=randn:1 --arg B=zeros --via nvrtc
+[ $? -eq 3 ] && grep -q 'NVRTC is not usable: it has no nvrtc[A-Za-z]*.*T0920' log
+say $? "an NVRTC without its functions"
+$cc -std=c11 -D_GNU_SOURCE -shared -fPIC -o fake.so "$root/tests/launch/nvrtc.c" >log 2>&1
+say $? "the NVRTC of the tests is built"
+"$tirc" build plain.py --emit ptx -o fake.ptx >log 2>&1 && "$tirc" build plain.py --emit cuda -o plain.cu >log 2>&1
+export FAKE_NVRTC_PTX="$work/fake.ptx" FAKE_NVRTC_TRACE="$work/nvrtc.trace"
+TIRC_LIBNVRTC="$work/fake.so" on plain.py --arg A=randn:1 --out B=via.npy --via nvrtc && "$tirc" run plain.py --arg A=randn:1 --out B=vm.npy >>log 2>&1 && cmp via.npy vm.npy >>log &&
+    grep -q '^option --gpu-architecture=compute_90a$' nvrtc.trace && grep -q '^option --fmad=true$' nvrtc.trace && grep -v '^option' nvrtc.trace | cmp - plain.cu >>log
+say $? "NVRTC gets the CUDA text and the device's architecture, and its PTX is what is launched"
+TIRC_LIBNVRTC="$work/fake.so" on plain.py --arg A=randn:1 --arg B=zeros --via nvrtc --fp-contract off && grep -q '^option --fmad=false$' nvrtc.trace
+say $? "--fp-contract off reaches NVRTC"
+FAKE_NVRTC_REFUSES=double_kernel TIRC_LIBNVRTC="$work/fake.so" on plain.py --arg A=randn:1 --arg B=zeros --via nvrtc
+[ $? -eq 1 ] && grep -q 'NVRTC does not take the CUDA text (6): kernel.cu(7): error: identifier is undefined \[T0921\]' log && ! [ -e trace ]
+say $? "what NVRTC refuses is said with its first error"
+TIRC_LIBNVRTC="$work/fake.so" on fake.ptx --arg 0=zeros@float32:4096 --arg 1=zeros@float32:4096 --grid 32 --block 128 --via nvrtc
+[ $? -eq 1 ] && grep -q 'this is PTX already \[T0920\]' log
+say $? "PTX files do not go through NVRTC"
+"$tirc" run plain.py --arg A=randn:1 --arg B=zeros --via nvrtc >log 2>&1
+[ $? -eq 2 ] && grep -q -e '--via goes with --on cuda' log
+say $? "--via without --on cuda is a usage error"
+for code in T0920 T0921; do "$tirc" explain $code >log 2>&1 && grep -q nvrtc log || echo "$code" >>log; say $? "explain $code"; done
+unset FAKE_NVRTC_PTX FAKE_NVRTC_TRACE
+if "$tirc" run plain.py --arg A=randn:1 --arg B=zeros --on cuda --via nvrtc >log 2>&1; then
+    good=0
+    for words in "rmsnorm_bf16.py --arg X=randn:1 --arg W=randn:2|Y" "scan.py --arg X=randint:0:9:1|Y"; do
+        name=${words##*|}
+        # shellcheck disable=SC2086
+        "$tirc" run "$root"/examples/${words%|*} -D ROWS=4 --out "$name=vm.npy" >log 2>&1
+        # shellcheck disable=SC2086
+        "$tirc" run "$root"/examples/${words%|*} -D ROWS=4 --on cuda --via nvrtc --expect "$name=vm.npy" --rtol 0.01 --atol 0.01 >log 2>&1 || good=1
+    done
+    say $good "the NVRTC that is here compiles examples, headers and all"
+else
+    grep -q T0920 log && echo "ok $((number += 1)) - the NVRTC that is here # SKIP there is none" || say 1 "the NVRTC that is here"
+fi
 
 # ---- covers: A33. One policy for driver and runtime: the opt-in is a high-water mark of the function
 cat >grows.py <<'E4'
