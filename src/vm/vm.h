@@ -102,10 +102,12 @@ typedef struct vm_launch {
     bool tmem_lanes_release; /* ld and st: an address of lane 0 means the warp's own lanes, as released
                                 hardware has it */
     bool tmem_unpack_preserves; /* st with .unpack::16b keeps the upper halves of cells; else they become 0 */
-    uint64_t step_limit;        /* warp instructions of the whole grid; 0: none */
-    uint64_t memory_limit;      /* bytes for the machine's own state; 0: 8 GiB */
-    uint32_t finding_limit;     /* kept findings; 0: 100 */
-    const char *level;          /* "x86-64", "x86-64-v3", "x86-64-v4"; NULL: best, or $TIRC_VM_LEVEL */
+    bool unchecked; /* to measure what it costs: what the findings about work in flight, tensor memory and
+                       proxies need is not kept, and they are not made */
+    uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
+    uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
+    uint32_t finding_limit; /* kept findings; 0: 100 */
+    const char *level;      /* "x86-64", "x86-64-v3", "x86-64-v4"; NULL: best, or $TIRC_VM_LEVEL */
     void (*print)(void *user, const char *text, size_t size); /* printf output, in CTA order; NULL: dropped */
     void *print_user;
     /* Called now and then from the calling thread; return false to stop the run (status VM_STOPPED). May be
@@ -206,11 +208,12 @@ typedef enum vm_status {
  * TILE: [address, address + size) of required shared bytes; LANE: address: the tensor-memory address, size:
  * 'D', 'A', 'S'cale factors or 'C'opy, required: the lane it may have; OVERLAP: size columns from address, D
  * at required; ORDER: size columns at address; LANES, COMMIT_LANES: address: the lanes, size how many;
- * COMMIT_OTHER: address: the warp; COLLECTOR: address: 0 a, 1 to 4 b0 to b3, size: 1: filled with another operand; FACTORS: size: the cell at
- * address, required: the first copy; ZERO_MASK: address: the mask; TARGET: address: the mask, size: the rank,
- * required: CTAs; LAYOUT, LAYOUT_LOAD: address: the cell, required: VM_TMEM_LAYOUT of its writer (vm_tmem.h), size: the
- * wanted one, text: the operand, "D", "A" or "S", or of loads "rows" or "halves"; SWIZZLE: address: of the tile, size:
- * vm_proxy_layout of the copy that wrote it, required: of the descriptor. */
+ * COMMIT_OTHER: address: the warp; COLLECTOR: address: 0 a, 1 to 4 b0 to b3, size: 1: filled with another
+ * operand; FACTORS: size: the cell at address, required: the first copy; ZERO_MASK: address: the mask;
+ * TARGET: address: the mask, size: the rank, required: CTAs; LAYOUT, LAYOUT_LOAD: address: the cell,
+ * required: VM_TMEM_LAYOUT of its writer (vm_tmem.h), size: the wanted one, text: the operand, "D", "A" or
+ * "S", or of loads "rows" or "halves"; SWIZZLE: address: of the tile, size: vm_proxy_layout of the copy that
+ * wrote it, required: of the descriptor. */
 /* clang-format off */
 #define VM_TENSOR_FINDINGS(X) \
     X(INSTRUCTION, "tensor-instruction") \

@@ -121,6 +121,8 @@ static void count_range(vm_async *operation, const vm_range *range, int by) {
 }
 
 static void count_ranges(vm_async *operation, int by) {
+    if (vm_unchecked(operation->cta))
+        return;
     for (uint32_t i = 0; i < operation->range_count; i++)
         count_range(operation, &operation->ranges[i], by);
 }

@@ -555,6 +555,10 @@ bool vm_decode_function(vm_program *program, const ptx_function *function);
 void vm_layout_program(vm_program *program);
 
 /* vm_memory.c */
+/* vm_launch.unchecked */
+static inline bool vm_unchecked(const vm_cta *cta) {
+    return cta->run->launch->unchecked;
+}
 const vm_allocation *vm_memory_find(const vm_grid *run, uint64_t address); /* containing it, or NULL */
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address);
 /* Host place of an access, or NULL after reporting. address is in `space`; local memory is not handled here.

@@ -5,19 +5,19 @@
 #include "vm/vm_proxy.h"
 
 void vm_proxy_start(vm_cta *cta) {
-    if (!cta->run->program->proxies)
+    if (!cta->run->program->proxies || vm_unchecked(cta))
         return;
     uint32_t granules = (cta->shared_bytes + VM_PROXY_GRANULE - 1) / VM_PROXY_GRANULE;
     uint32_t blocks = granules / VM_PROXY_BLOCK + 1, lines = cta->shared_bytes / VM_PROXY_LINE + 1;
     size_t tags = (sizeof(struct vm_proxy) + sizeof(uint32_t) * granules + 15) / 16 * 16;
-    size_t marks = tags + sizeof(struct vm_proxy_line) * lines;
+    size_t marks = tags + sizeof(struct vm_proxy_line) * lines, all = marks + sizeof(uint32_t) * blocks;
     if (cta->proxy == NULL)
-        cta->proxy = base_arena_allocate(cta->arena, marks + blocks);
-    memset(cta->proxy, 0, marks + blocks);
+        cta->proxy = base_arena_allocate(cta->arena, all);
+    memset(cta->proxy, 0, all);
     cta->proxy->clock = 1;
     cta->proxy->granules = granules;
     cta->proxy->lines = (struct vm_proxy_line *)(void *)((uint8_t *)cta->proxy + tags);
-    cta->proxy->marked = (uint8_t *)cta->proxy + marks;
+    cta->proxy->marked = (uint32_t *)(void *)((uint8_t *)cta->proxy + marks);
 }
 
 void vm_proxy_fence(vm_warp *warp) {
@@ -40,10 +40,10 @@ void vm_proxy_clean(vm_cta *cta, uint32_t offset, uint32_t bytes, uint32_t layou
     while (first < end) {
         uint32_t block = first / VM_PROXY_BLOCK, next = (block + 1) * VM_PROXY_BLOCK;
         uint32_t until = next < end ? next : end;
-        if (proxy->marked[block])
+        if (proxy->marked[block] != 0)
             memset(proxy->tags + first, 0, (until - first) * sizeof *proxy->tags);
         if (first % VM_PROXY_BLOCK == 0 && (until == next || until == proxy->granules))
-            proxy->marked[block] = false;
+            proxy->marked[block] = 0;
         first = until;
     }
 }
@@ -79,7 +79,7 @@ bool vm_proxy_tagged(const vm_cta *cta, uint32_t begin, uint32_t end) {
     last = last < proxy->granules ? last : proxy->granules;
     while (g < last) {
         uint32_t next = (g / VM_PROXY_BLOCK + 1) * VM_PROXY_BLOCK, until = next < last ? next : last;
-        for (uint32_t i = g; proxy->marked[g / VM_PROXY_BLOCK] && i < until; i++)
+        for (uint32_t i = g; proxy->marked[g / VM_PROXY_BLOCK] != 0 && i < until; i++)
             if (proxy->tags[i] != 0)
                 return true;
         g = until;
@@ -92,9 +92,12 @@ void vm_proxy_read(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, u
     if (proxy == NULL || bytes == 0)
         return;
     uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE;
-    if (!vm_proxy_tagged(warp->cta, offset, offset + bytes))
-        return;
     for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
+        if (proxy->marked[g / VM_PROXY_BLOCK] <
+            proxy->fenced[warp->index]) { /* this warp's fence came after */
+            g |= VM_PROXY_BLOCK - 1;
+            continue;
+        }
         uint32_t tag = proxy->tags[g], when = tag >> 5, writer = tag & 31;
         if (tag == 0 || proxy->fenced[writer] > when || proxy->fenced[warp->index] > when)
             continue;

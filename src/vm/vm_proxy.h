@@ -20,7 +20,7 @@ struct vm_proxy {
     uint32_t clock;            /* counts fences; starts at 1 */
     uint32_t fenced[VM_LANES]; /* per warp: clock of its last fence */
     uint32_t granules;
-    uint8_t *marked; /* per VM_PROXY_BLOCK granules: some may have a tag */
+    uint32_t *marked; /* per VM_PROXY_BLOCK granules: clock of the last ordinary write; 0: there is no tag */
     struct vm_proxy_line *lines;
     uint32_t tags[]; /* clock << 5 | warp of the last ordinary write; 0: none since the async proxy wrote */
 };
@@ -35,12 +35,24 @@ static inline void vm_proxy_write(const vm_warp *warp, uint32_t offset, uint32_t
     uint32_t last = (offset + bytes - 1) / VM_PROXY_GRANULE, first = offset / VM_PROXY_GRANULE;
     if (first == last && first < proxy->granules) {
         proxy->tags[first] = proxy->clock << 5 | warp->index;
-        proxy->marked[first / VM_PROXY_BLOCK] = true;
+        proxy->marked[first / VM_PROXY_BLOCK] = proxy->clock;
         return;
     }
     for (uint32_t g = offset / VM_PROXY_GRANULE; g <= last && g < proxy->granules; g++) {
         proxy->tags[g] = proxy->clock << 5 | warp->index;
-        proxy->marked[g / VM_PROXY_BLOCK] = true;
+        proxy->marked[g / VM_PROXY_BLOCK] = proxy->clock;
+    }
+}
+/* The same for lanes that write at most a granule each, in the own shared memory. */
+static inline void vm_proxy_write_lanes(const vm_warp *warp, const uint32_t *offset, uint32_t mask) {
+    struct vm_proxy *proxy = warp->cta->proxy;
+    const uint32_t tag = proxy->clock << 5 | warp->index, clock = proxy->clock, granules = proxy->granules;
+    VM_FOR_LANES(lane, mask) {
+        uint32_t g = offset[lane] / VM_PROXY_GRANULE;
+        if (g >= granules)
+            continue;
+        proxy->tags[g] = tag;
+        proxy->marked[g / VM_PROXY_BLOCK] = clock;
     }
 }
 /* The same for a host address, which may be anywhere. */

@@ -33,9 +33,20 @@ static void report(vm_warp *warp, uint32_t pc, unsigned lane, vm_finding_kind ki
 void vm_tensor_layout_check(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                             char what, uint16_t own) {
     const vm_tmem *t = vm_tmem_of(cta);
-    for (uint32_t c = area->column; c < area->column + area->columns; c++)
+    uint16_t good = 0; /* most areas have one layout, that of an earlier product of the same kind */
+    bool some = false;
+    for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++)
+        for (uint32_t c = area->column;
+             (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) != 0 && c < area->column + area->columns; c++) {
+            uint16_t layout = t->writers[g][c].layout;
+            if (layout == 0 || layout == good)
+                continue;
+            some |= !continues(own, layout);
+            good = layout;
+        }
+    for (uint32_t c = area->column; some && c < area->column + area->columns; c++)
         for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++) {
-            const vm_tmem_writer *w = &t->writers[c][g];
+            const vm_tmem_writer *w = &t->writers[g][c];
             if (w->layout == 0 || (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) == 0 ||
                 continues(own, w->layout))
                 continue;
@@ -56,7 +67,7 @@ void vm_tensor_layout_load(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *ct
     const vm_tmem *t = vm_tmem_of(cta);
     for (uint32_t c = area->column; c < area->column + area->columns; c++)
         for (unsigned k = 0; k < VM_TMEM_LANES / 32; k++) {
-            const vm_tmem_writer *low = &t->writers[c][2 * k], *high = low + 1;
+            const vm_tmem_writer *low = &t->writers[2 * k][c], *high = &t->writers[2 * k + 1][c];
             uint32_t lanes = area->lanes[k];
             const vm_tmem_writer *of = (lanes & 0xffff) != 0 ? low : high;
             if (lanes != 0 && pack && of->layout != 0 && !VM_TMEM_LAYOUT_HALF(of->layout) &&

@@ -222,7 +222,7 @@ static void claim_d(vm_warp *warp, uint32_t pc, const issue *is, const problem *
     bool half = p->in.d == NUM_DTYPE_F16, met;
     uint16_t layout = VM_TMEM_LAYOUT(p->datapath, half, p->in.d == NUM_DTYPE_I32, p->in.n);
     met = vm_tmem_conflict(warp, pc, lane, cta, &area, VM_TMEM_LOAD | VM_TMEM_STORE);
-    if (known)
+    if (known || vm_unchecked(cta))
         return;
     if (!unordered(warp, pc, lane, cta, &area, 0, true) && !met) {
         if (is->enable) {

@@ -24,8 +24,10 @@ static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
     for (uint32_t c = begin + 1; c < begin + columns; c++)
         memcpy(t->cells[c], t->cells[begin], sizeof t->cells[c]);
     for (unsigned half = 0; half < 2; half++)
-        memset(t->written[half][begin], 0, columns * sizeof *t->written[half]);
-    memset(t->writers[begin], 0, columns * sizeof *t->writers);
+        for (unsigned k = 0; k < 4; k++)
+            memset(t->written[half][k] + begin, 0, columns * sizeof(uint32_t));
+    for (unsigned half = 0; half < VM_TMEM_LANES / 16; half++)
+        memset(t->writers[half] + begin, 0, columns * sizeof **t->writers);
 }
 
 void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
@@ -39,6 +41,7 @@ void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
     t->random = random;
     t->own_clock = t->last_write = t->next_flight = 0;
     memset(t->storers, 0, sizeof t->storers);
+    memset(t->engine_write, 0, sizeof t->engine_write);
     t->half_rows = false;
     t->flights.count = 0;
 }
@@ -124,11 +127,11 @@ uint32_t vm_tmem_free_columns(const vm_tmem *t) {
 
 /* ---- areas ---- */
 bool vm_tmem_overlap(const vm_tmem_area *a, const vm_tmem_area *b) {
-    bool lanes = false;
-    for (unsigned k = 0; k < 4; k++)
-        lanes |= (a->lanes[k] & b->lanes[k]) != 0;
-    return lanes && (uint64_t)a->column < (uint64_t)b->column + b->columns &&
-           (uint64_t)b->column < (uint64_t)a->column + a->columns;
+    if ((uint64_t)a->column >= (uint64_t)b->column + b->columns ||
+        (uint64_t)b->column >= (uint64_t)a->column + a->columns)
+        return false;
+    return ((a->lanes[0] & b->lanes[0]) | (a->lanes[1] & b->lanes[1]) | (a->lanes[2] & b->lanes[2]) |
+            (a->lanes[3] & b->lanes[3])) != 0;
 }
 
 vm_tmem_fault vm_tmem_check(const vm_tmem *t, const vm_tmem_area *area, uint64_t owner, uint32_t *column,
@@ -154,8 +157,18 @@ bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only
     for (unsigned k = 0; k < 4; k++) {
         if (area->lanes[k] == 0)
             continue;
-        for (uint32_t c = area->column; c < area->column + area->columns; c++) {
-            uint32_t have = t->written[0][c][k] & (low_only ? UINT32_MAX : t->written[1][c][k]);
+        const uint32_t *low = t->written[0][k], *high = t->written[1][k];
+        uint64_t all = UINT64_MAX, two; /* two columns at a time, as long as nothing is missing */
+        uint32_t end = area->column + area->columns, pairs = area->columns & ~1u;
+        for (uint32_t c = area->column; c < area->column + pairs; c += 2) {
+            memcpy(&two, low + c, sizeof two);
+            all &= two;
+            memcpy(&two, high + c, sizeof two);
+            all &= low_only ? UINT64_MAX : two;
+        }
+        uint64_t wanted = (uint64_t)area->lanes[k] << 32 | area->lanes[k];
+        for (uint32_t c = (wanted & ~all) == 0 ? area->column + pairs : area->column; c < end; c++) {
+            uint32_t have = low[c] & (low_only ? UINT32_MAX : high[c]);
             uint32_t missing = area->lanes[k] & ~have;
             if (missing == 0)
                 continue;
@@ -184,19 +197,33 @@ void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_w
     for (unsigned k = 0; k < 4; k++)
         if (area->lanes[k] != 0 && !(writer.agent & VM_TMEM_ENGINE))
             t->storers[k] |= 1u << writer.agent % 32;
-    uint32_t halves = halves_of(area);
-    for (uint32_t c = area->column; c < area->column + area->columns; c++) {
-        for (unsigned k = 0; k < 4; k++) {
-            if (area->lanes[k] == 0)
-                continue;
-            t->written[0][c][k] |= area->lanes[k];
-            if (low_only)
-                t->written[1][c][k] &= ~area->lanes[k];
-            else
-                t->written[1][c][k] |= area->lanes[k];
+        else if (area->lanes[k] != 0)
+            t->engine_write[k] = writer.clock;
+    uint32_t end = area->column + area->columns;
+    for (unsigned k = 0; k < 4; k++) {
+        uint32_t lanes = area->lanes[k], high = low_only ? 0 : lanes;
+        uint32_t *low_written = t->written[0][k], *high_written = t->written[1][k], c = area->column;
+        const uint64_t both = (uint64_t)lanes << 32 | lanes;
+        for (uint64_t two; lanes != 0 && !low_only && c + 1 < end; c += 2) { /* two columns at a time */
+            memcpy(&two, low_written + c, sizeof two);
+            two |= both;
+            memcpy(low_written + c, &two, sizeof two);
+            memcpy(&two, high_written + c, sizeof two);
+            two |= both;
+            memcpy(high_written + c, &two, sizeof two);
         }
-        for (uint32_t rest = halves; rest; rest &= rest - 1)
-            t->writers[c][__builtin_ctz(rest)] = writer;
+        for (; lanes != 0 && c < end; c++) {
+            low_written[c] |= lanes;
+            high_written[c] = (high_written[c] & ~lanes) | high;
+        }
+    }
+    for (uint32_t rest = halves_of(area); rest; rest &= rest - 1) {
+        vm_tmem_writer *w = t->writers[__builtin_ctz(rest)];
+        uint32_t c = area->column;
+        for (; c + 4 <= end; c += 4)
+            w[c] = w[c + 1] = w[c + 2] = w[c + 3] = writer;
+        for (; c < end; c++)
+            w[c] = writer;
     }
 }
 
@@ -208,25 +235,32 @@ void vm_tmem_shift(vm_tmem *t, uint32_t column, uint32_t lane) {
 void vm_tmem_shift_mark(vm_tmem *t, const vm_tmem_area *area, vm_tmem_writer writer) {
     writer.clock = ++*t->clock;
     t->last_write = writer.clock;
+    for (unsigned k = 0; k < 4; k++)
+        if (area->lanes[k] != 0)
+            t->engine_write[k] = writer.clock;
     uint32_t halves = halves_of(area);
     for (uint32_t c = area->column; c < area->column + area->columns; c++) {
         for (unsigned h = 0; h < 2; h++)
             for (unsigned k = 0; k < 4; k++)
                 if (area->lanes[k] != 0)
-                    t->written[h][c][k] = t->written[h][c][k] >> 1 | (t->written[h][c][k] & 1u << 31);
+                    t->written[h][k][c] = t->written[h][k][c] >> 1 | (t->written[h][k][c] & 1u << 31);
         for (uint32_t rest = halves; rest; rest &= rest - 1)
-            t->writers[c][__builtin_ctz(rest)] = writer;
+            t->writers[__builtin_ctz(rest)][c] = writer;
     }
 }
 
 const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
                                              uint16_t agent, uint16_t ignored) {
-    if (t->last_write <= after)
+    bool others = false; /* most often the warp is alone with its lanes */
+    for (unsigned k = 0; k < 4; k++)
+        others |=
+            area->lanes[k] != 0 && ((t->storers[k] & ~(1u << agent % 32)) != 0 || t->engine_write[k] > after);
+    if (t->last_write <= after || !others)
         return NULL;
     const vm_tmem_writer *last = NULL;
     for (uint32_t rest = halves_of(area); rest; rest &= rest - 1)
         for (uint32_t c = area->column; c < area->column + area->columns; c++) {
-            const vm_tmem_writer *w = &t->writers[c][__builtin_ctz(rest)];
+            const vm_tmem_writer *w = &t->writers[__builtin_ctz(rest)][c];
             if (w->clock > after && (w->agent & ~ignored) != agent &&
                 (last == NULL || w->clock > last->clock))
                 last = w;

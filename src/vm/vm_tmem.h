@@ -78,9 +78,10 @@ typedef struct vm_tmem_flight {
 
 #define VM_TMEM_RESIDENTS 32u /* CTAs of one SM */
 typedef struct vm_tmem {
-    uint32_t (*cells)[VM_TMEM_LANES];        /* cells[column][lane] */
-    uint32_t written[2][VM_TMEM_COLUMNS][4]; /* low and high halves of cells; bits are lanes */
-    vm_tmem_writer writers[VM_TMEM_COLUMNS][VM_TMEM_LANES / 16];
+    uint32_t (*cells)[VM_TMEM_LANES]; /* cells[column][lane] */
+    uint32_t written[2][4]
+                    [VM_TMEM_COLUMNS]; /* low and high halves of cells, per 32 lanes, whose bits they are */
+    vm_tmem_writer writers[VM_TMEM_LANES / 16][VM_TMEM_COLUMNS];
     uint8_t slot_of[VM_TMEM_COLUMNS]; /* index in allocations + 1; 0: nobody's */
     vm_tmem_allocation allocations[VM_TMEM_ALLOCATIONS];
     bool touched[VM_TMEM_COLUMNS / VM_TMEM_UNIT]; /* somebody had these columns since the last reset */
@@ -88,9 +89,10 @@ typedef struct vm_tmem {
     uint64_t random;                              /* not 0: free places are chosen by this state */
     uint64_t *clock; /* counts the writes; own_clock, or one that the SMs of a cluster share */
     uint64_t own_clock;
-    uint64_t last_write; /* clock of the last write here */
-    bool half_rows;      /* some result used 16 of each 32 lanes (datapaths C and F) */
-    uint32_t storers[4]; /* per 32 lanes: bit per warp that has ever stored there with tcgen05.st */
+    uint64_t last_write;      /* clock of the last write here */
+    bool half_rows;           /* some result used 16 of each 32 lanes (datapaths C and F) */
+    uint32_t storers[4];      /* per 32 lanes: bit per warp that has ever stored there with tcgen05.st */
+    uint64_t engine_write[4]; /* likewise: clock of the last write of mma, cp or shift */
     base_arena *arena;
     BASE_VECTOR(vm_tmem_flight) flights;
     uint64_t next_flight;

@@ -116,6 +116,9 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
     for (uint32_t k = 0; k < count; k++)
         if (!vm_tmem_allowed(warp, pc, first, cta, &areas[k], store))
             return false;
+    flights[0] = flights[1] = 0;
+    if (vm_unchecked(cta))
+        return true;
     for (uint32_t k = 0; k < count; k++) {
         if (!vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
             if (!store)

@@ -143,6 +143,9 @@ bool vm_tmem_allowed(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
                      bool store) {
     vm_tmem_allocation found;
     uint32_t column = 0;
+    if (vm_unchecked(cta) && area->column < VM_TMEM_COLUMNS &&
+        area->columns <= VM_TMEM_COLUMNS - area->column)
+        return true;
     vm_tmem_fault fault = vm_tmem_check(vm_tmem_of(cta), area, cta->linear, &column, &found);
     if (fault == VM_TMEM_FINE) {
         check_published(warp, pc, lane, cta, area->column);
@@ -167,9 +170,9 @@ bool vm_tmem_allowed(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, con
 void vm_tmem_initialised(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                          bool low_only) {
     uint32_t column, row;
-    if (!vm_tmem_unwritten(vm_tmem_of(cta), area, low_only, &column, &row))
+    if (vm_unchecked(cta) || !vm_tmem_unwritten(vm_tmem_of(cta), area, low_only, &column, &row))
         return;
-    bool low = vm_tmem_of(cta)->written[0][column][row / 32] >> row % 32 & 1;
+    bool low = vm_tmem_of(cta)->written[0][row / 32][column] >> row % 32 & 1;
     vm_tmem_report(warp, VM_FIND_TMEM_UNWRITTEN, pc, lane, VM_TMEM_ADDRESS(row, column), low ? 2 : 4, 0,
                    false);
 }
@@ -177,7 +180,7 @@ void vm_tmem_initialised(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta,
 bool vm_tmem_conflict(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                       uint32_t kinds) {
     vm_tmem *t = vm_tmem_of(cta);
-    if (t->flights.count == 0)
+    if (t->flights.count == 0 || vm_unchecked(cta))
         return false;
     const vm_tmem_flight *flight = vm_tmem_flight_find(t, area, kinds, vm_tmem_agent(warp), warp->acquired);
     if (flight == NULL)
@@ -194,6 +197,8 @@ bool vm_tmem_conflict(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, co
 
 static void ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, const vm_tmem_area *area,
                     uint16_t ignored) {
+    if (vm_unchecked(cta))
+        return;
     vm_tmem_warp *w = vm_tmem_warp_of(warp);
     uint16_t agent = vm_tmem_agent(warp);
     const vm_tmem_writer *writer =
@@ -235,6 +240,8 @@ void vm_tmem_engine_ordered(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *c
 
 void vm_tmem_written(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area, bool low_only,
                      uint16_t layout) {
+    if (vm_unchecked(cta))
+        return;
     vm_tmem_mark(vm_tmem_of(cta), area, low_only,
                  (vm_tmem_writer){.pc = pc, .agent = vm_tmem_agent(warp) | VM_TMEM_ENGINE, .layout = layout});
 }

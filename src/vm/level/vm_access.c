@@ -560,7 +560,9 @@ static __attribute__((noinline)) bool store_any(vm_warp *w, const vm_op *op, u32
     w->cta->writes++;
     if (!find_place(w, op, mask, m, true, &place, &contiguous))
         return false;
-    if (w->cta->proxy != NULL)
+    if (w->cta->proxy != NULL && place.host == w->cta->shared && count << log2 <= VM_PROXY_GRANULE)
+        vm_proxy_write_lanes(w, place.offset, mask);
+    else if (w->cta->proxy != NULL)
         VM_FOR_LANES(lane, mask) {
             vm_proxy_write_at(w, place.host + place.offset[lane], count << log2);
         }
