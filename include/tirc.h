@@ -91,6 +91,23 @@ TIRC_API tirc_status tirc_format_script(tirc_session *session, const tirc_source
 TIRC_API tirc_status tirc_dump_script(tirc_session *session, const tirc_source *source, tirc_sink sink,
                                       void *user);
 
+/* ---- comparing ---- */
+typedef struct tirc_place {
+    const char *file;      /* NULL: no place */
+    uint32_t line, column; /* from 1 */
+} tirc_place;
+typedef struct tirc_difference {
+    size_t size;
+    const char *text; /* in words; NULL: equal. Belongs to a's session */
+    tirc_place a, b;  /* the first statements that differ */
+} tirc_difference;
+/* Structural equality of the functions of two modules, in their order: the same statements over the same
+ * expressions, with variables and tensors matched where they are declared. Names, places and whether a
+ * one-element local tensor was written as a scalar do not count. Modules of scripts and IR text; PTX is
+ * TIRC_USAGE. difference may be NULL. */
+TIRC_API tirc_status tirc_structural_equal(tirc_module *a, tirc_module *b, bool *equal,
+                                           tirc_difference *difference);
+
 /* ---- what a module holds ---- */
 typedef struct tirc_parameter {
     const char *name;

@@ -7,7 +7,7 @@
 
 static const cli_command *const commands[] = {&cli_run_command,     &cli_build_command,    &cli_check_command,
                                               &cli_layout_command,  &cli_fragment_command, &cli_fmt_command,
-                                              &cli_explain_command, &cli_info_command};
+                                              &cli_explain_command, &cli_info_command,     &cli_diff_command};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static const cli_option common[] = {

@@ -360,4 +360,7 @@ bool ir_verify(const ir_module *module, ir_form form);
 /* Structural equality up to names of variables and tensors, spans and is_scalar; *difference (may be NULL)
  * gets the place in words. */
 bool ir_function_equal(const ir_function *a, const ir_function *b, base_builder *difference);
+/* True when they differ; difference gets the words, places the two statements (no place where there is none). */
+bool ir_function_difference(const ir_function *a, const ir_function *b, base_builder *difference,
+                            base_span places[2]);
 #endif

@@ -20,6 +20,8 @@ typedef struct comparer {
     base_map *loose_forth, *loose_back; /* never declared */
     BASE_VECTOR(const char *) path;
     base_builder *difference;
+    base_span here[2],
+        *places; /* of what is compared now, in a and in b; where the difference goes, or NULL */
     const char *reason;
     base_map *memo; /* of large expressions: a -> b already found equal */
 } comparer;
@@ -41,6 +43,8 @@ static bool differ(comparer *c, const char *format, ...) {
     va_end(arguments);
     base_builder_format(c->difference, "%s%s", c->path.count ? ": " : "", text);
     c->difference = NULL; /* the first difference is told */
+    if (c->places)
+        memcpy(c->places, c->here, sizeof c->here);
     return false;
 }
 
@@ -316,18 +320,25 @@ static bool compare_block(comparer *c, const char *where, const ir_stmt *a, cons
                          c->difference ? base_arena_format(c->arena, "%s statement %zu (%s)", where, i + 1,
                                                            kind_name(x->kind))
                                        : "");
+        c->here[0] = x->span, c->here[1] = y->span;
         if (!compare_stmt(c, x, y))
             return false;
         c->path.count--;
     }
     close_scope(c, mark);
-    return both == other || differ(c, "%s: %zu statements and %zu", where, both, other);
+    if (both == other)
+        return true;
+    /* The first statement that only one has; the other side keeps the statement before it. */
+    bool first = both > other;
+    c->here[!first] = (first ? a : b)->as.block.body.items[first ? other : both]->span;
+    return differ(c, "%s: %zu statements and %zu", where, both, other);
 }
 
 /* ---- functions ---- */
 
 static bool compare_launch(comparer *c, const ir_launch *a, const ir_launch *b) {
     static const char *const axes[] = {"x", "y", "z"};
+    c->here[0] = a->span, c->here[1] = b->span;
     if (a->present != b->present)
         return differ(c, "only one has a launch");
     if (!a->present)
@@ -359,6 +370,8 @@ static bool compare_parameters(comparer *c, const ir_function *a, const ir_funct
         return differ(c, "%zu parameters and %zu", a->parameters.count, b->parameters.count);
     for (size_t i = 0; i < a->parameters.count; i++) {
         const ir_parameter *x = &a->parameters.items[i], *y = &b->parameters.items[i];
+        c->here[0] = x->tensor ? x->tensor->span : x->var->span;
+        c->here[1] = y->tensor ? y->tensor->span : y->var->span;
         if (!x->tensor != !y->tensor || !x->var != !y->var)
             return differ(c, "parameter %zu: a tensor and a scalar", i + 1);
         if (x->tensor)
@@ -369,20 +382,29 @@ static bool compare_parameters(comparer *c, const ir_function *a, const ir_funct
     for (size_t i = 0; i < a->parameters.count; i++) {
         const ir_tensor *x = a->parameters.items[i].tensor, *y = b->parameters.items[i].tensor;
         c->reason = NULL;
+        if (x)
+            c->here[0] = x->span, c->here[1] = y->span;
         if (x && !compare_tensor_type(c, x, y))
             return differ(c, "parameter %zu: %s", i + 1, c->reason);
     }
     return true;
 }
 
-bool ir_function_equal(const ir_function *a, const ir_function *b, base_builder *difference) {
+bool ir_function_difference(const ir_function *a, const ir_function *b, base_builder *difference,
+                            base_span places[2]) {
     base_arena *arena = a->module->arena;
     comparer c = {.arena = arena,
                   .forth = base_map_create(arena),
                   .back = base_map_create(arena),
                   .loose_forth = base_map_create(arena),
                   .loose_back = base_map_create(arena),
-                  .difference = difference};
-    return compare_parameters(&c, a, b) && compare_launch(&c, &a->launch, &b->launch) &&
-           compare_block(&c, "body", a->body, b->body);
+                  .difference = difference,
+                  .here = {a->span, b->span},
+                  .places = places};
+    return !(compare_parameters(&c, a, b) && compare_launch(&c, &a->launch, &b->launch) &&
+             compare_block(&c, "body", a->body, b->body));
+}
+
+bool ir_function_equal(const ir_function *a, const ir_function *b, base_builder *difference) {
+    return !ir_function_difference(a, b, difference, NULL);
 }
