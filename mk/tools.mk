@@ -8,3 +8,7 @@ $(BUILD)/tool/cuda_compare: tests/tool/cuda_compare.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $^
 unit: $(BUILD)/tool/cuda_compare
+$(BUILD)/tool/integers: tests/tool/integers.c $(BUILD)/libtirc.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
+unit: $(BUILD)/tool/integers

@@ -319,6 +319,7 @@ const ir_expr *ir_unary(ir_module *module, ir_op op, const ir_expr *a);
 const ir_expr *ir_binary(ir_module *module, ir_op op, const ir_expr *a, const ir_expr *b);
 const ir_expr *ir_select(ir_module *module, ir_op select_or_if_then_else, const ir_expr *condition,
                          const ir_expr *a, const ir_expr *b);
+const ir_expr *ir_fma(ir_module *module, const ir_expr *a, const ir_expr *b, const ir_expr *c);
 const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a);
 /* Same op and attribute over other arguments, folded again where it folds. */
 const ir_expr *ir_rebuild(ir_module *module, const ir_expr *like, const ir_expr *const *args);

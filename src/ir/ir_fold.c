@@ -247,6 +247,12 @@ const ir_expr *ir_select(ir_module *module, ir_op select_or_if_then_else, const 
     return ir_make(module, select_or_if_then_else, a->type, args, 3);
 }
 
+const ir_expr *ir_fma(ir_module *module, const ir_expr *a, const ir_expr *b, const ir_expr *c) {
+    const ir_expr *args[] = {a, b, c};
+    const ir_expr *folded = ir_fold_constants(module, IR_FMA, a->type, args, 3);
+    return folded ? folded : ir_make(module, IR_FMA, a->type, args, 3);
+}
+
 const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a) {
     if (ir_type_equal(a->type, to))
         return a;

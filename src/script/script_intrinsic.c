@@ -94,8 +94,7 @@ script_value script_word_fma(script_evaluator *e, const script_call *call) {
         return script_poison();
     if (!ir_type_is_float(common->type))
         return wrong_type(e, call, "floats", common->type);
-    const ir_expr *args[3] = {common, b, c};
-    return script_expr(ir_make(e->module, IR_FMA, common->type, args, 3));
+    return script_expr(ir_fma(e->module, common, b, c));
 }
 
 /* ---- mathematics ---- */

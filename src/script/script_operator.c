@@ -249,11 +249,12 @@ static script_value divide_ir(script_evaluator *e, script_operator op, const ir_
         return by_zero(e, span);
     if (is_integer)
         return script_expr(ir_binary(e->module, op == SCRIPT_OP_MOD ? IR_FLOORMOD : IR_FLOORDIV, x, y));
-    /* floats: floor(x / y), and x - floor(x / y) * y, by the same operations folded or not */
+    /* floats: floor(x / y), and x - floor(x / y) * y with one rounding, so that no road may round it
+     * otherwise */
     const ir_expr *quotient = ir_unary(e->module, IR_FLOOR, ir_binary(e->module, IR_DIV, x, y));
     if (op == SCRIPT_OP_FLOORDIV)
         return script_expr(quotient);
-    return script_expr(ir_binary(e->module, IR_SUB, x, ir_binary(e->module, IR_MUL, quotient, y)));
+    return script_expr(ir_fma(e->module, ir_unary(e->module, IR_NEG, quotient), y, x));
 }
 
 static script_value bits_ir(script_evaluator *e, script_operator op, const ir_expr *x, const ir_expr *y,

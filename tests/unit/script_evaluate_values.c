@@ -370,7 +370,7 @@ static void division(void **state) {
          "r: int32 = truncdiv(n, 2) + truncmod(n, 3)\n"
          "f: float32 = A[tx] / 2.0\n"
          "g: float32 = floor(A[tx] / 2.0)\n"
-         "h: float32 = A[tx] - floor(A[tx] / 3.0) * 3.0\n"
+         "h: float32 = fma(-floor(A[tx] / 3.0), 3.0, A[tx])\n"
          "c: int32 = n // 10 + int32(n % 10 != 0)\n"
          "c1: int32 = 3\n"
          "a1: int32 = -4\n"
