@@ -98,7 +98,12 @@ range join(range a, range b);
 value int_operation(generator *g, type t, int depth);
 value float_operation(generator *g, type t, int depth);
 
+/* ---- generate_analyzer.c ---- */
+value divided_sum(generator *g, type t);
+void guarded_segment(generator *g);
+
 /* ---- generate_statement.c ---- */
+void store_anywhere(generator *g, value v);
 void statements(generator *g, int count);
 void add_variable(generator *g, const char *name, type t, range r, bool is_mutable);
 void declare_scalar(generator *g, value v, range r);

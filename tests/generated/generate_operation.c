@@ -316,7 +316,9 @@ static value reinterpret(generator *g, type t, int depth) {
 }
 
 value int_operation(generator *g, type t, int depth) {
-    switch (below(g, 20)) {
+    switch (below(g, 21)) {
+    case 20:
+        return divided_sum(g, t);
     case 0:
     case 1:
     case 2:

@@ -166,7 +166,7 @@ void store_output(generator *g, const array *a, value v) {
         line(g, "%s = %s", place, v.text);
 }
 
-static void store(generator *g) {
+static const array *pick_writable(generator *g) {
     const array *found = NULL;
     int count = 0;
     for (int i = 0; i < g->array_count; i++) {
@@ -175,6 +175,11 @@ static void store(generator *g) {
         if (a->is_writable && fits && below(g, ++count) == 0)
             found = a;
     }
+    return found;
+}
+
+static void store(generator *g) {
+    const array *found = pick_writable(g);
     if (!found) {
         new_scalar(g);
         return;
@@ -187,6 +192,16 @@ static void store(generator *g) {
     if (a.type == BOOL)
         from = BOOL;
     store_output(g, &a, expression(g, from, 2 + below(g, 3)));
+}
+
+void store_anywhere(generator *g, value v) {
+    const array *found = pick_writable(g);
+    if (!found) {
+        declare_scalar(g, v, full_range(v.type));
+        return;
+    }
+    array a = *found;
+    store_output(g, &a, convert(g, v, a.type));
 }
 
 /* ---- control ---- */
@@ -353,8 +368,10 @@ static void statement(generator *g) {
         local_array(g);
     else if (kind < 71)
         line(g, "pass");
-    else if (kind < 76)
+    else if (kind < 74)
         sum_nest(g);
+    else if (kind < 78)
+        guarded_segment(g);
     else if (kind < 84)
         branch(g);
     else if (kind < 94)
