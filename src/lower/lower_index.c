@@ -169,6 +169,23 @@ static const ir_expr *coordinate(lower_context *context, const ir_expr *index, b
 }
 
 /* ---- dense row-major ---- */
+/* Whether 32 bits hold the element number and every sum and product on the way to it, whatever the extents.
+ */
+static bool stays_small(lower_context *context, const ir_tensor *tensor, const ir_expr *const *indices,
+                        const int64_t *strides) {
+    int64_t total = 0, reach, lanes = tensor->type.lanes > 1 ? tensor->type.lanes : 1;
+    uint32_t rank = tensor->type.rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        const ir_expr *e = index_at(indices[d]);
+        arith_range r = arith_bounds(context->facts, e);
+        if (e->type.dtype != NUM_DTYPE_I32 || !r.known || r.low < 0 || r.high > INT32_MAX ||
+            strides[d] > INT32_MAX || __builtin_mul_overflow(r.high, strides[d], &reach) ||
+            __builtin_add_overflow(total, reach, &total))
+            return false;
+    }
+    return total <= INT32_MAX / lanes - UINT16_MAX; /* a vector's other lanes come after the first */
+}
+
 static void row_major(sum *s, const ir_tensor *tensor, const ir_expr *const *indices) {
     lower_context *context = s->context;
     uint32_t rank = tensor->type.rank;
@@ -181,6 +198,7 @@ static void row_major(sum *s, const ir_tensor *tensor, const ir_expr *const *ind
             strides[d] = stride;
             s->overflow |= __builtin_mul_overflow(stride, shape[d] > 0 ? shape[d] : 1, &stride);
         }
+        large = large && !stays_small(context, tensor, indices, strides);
         for (uint32_t d = 0; d < rank; d++)
             add_term(s, coordinate(context, indices[d], large), strides[d]);
         return;

@@ -56,6 +56,17 @@ kernel names.py 'B[tx] = unknown + A[tx]' 'B[tx] = other'
 try "unknown names, both reported" 1 'names.py:7:.*other' $build_cuda names.py --format line -o out/k.cu
 kernel arity.py 'B[tx] = T.max(A[tx])'
 try "wrong arity" 1 'arity.py:6:[0-9]+: error: .*\[T02' $build_cuda arity.py --format line -o out/k.cu
+kernel zero.py 'n: T.let = tx - tx' 'B[tx // n] = A[0]' 'if tx == 0:' '    B[5 % tx] = A[0]' 'B[tx] = A[tx // 0]'
+try "case F: constant zero as a divisor" 1 'zero.py:10:[0-9]+: error: .*\[T02' $build_cuda zero.py --format line -o out/k.cu
+kernel certain.py 'n: T.let = tx - tx' 'B[tx // n] = A[0]' 'if tx == 0:' '    B[5 % tx] = A[0]'
+try "divisors that are certainly 0" 0 'certain.py:7:5: warning: .*T0350' $build_cuda certain.py --format line -o k.cu
+try "divisors that are 0 under the guard" 0 'certain.py:9:9: warning: .*T0350' $build_cuda certain.py --format line -o k.cu
+kernel shifts.py 'B[tx << 40 >> 2] = A[0]' 'B[tx >> (tx + 32)] = A[0]'
+try "shift out of the width" 0 'shifts.py:7:5: warning: .*32 bits of int32 out.*T0351' $build_cuda shifts.py --format line -o k.cu
+kernel over.py 'for i in T.serial(320):' '    B[i * 7864320] = A[0]'
+try "case F10: an int32 index that overflows is told" 0 'over.py:7:9: warning: .*reaches 2508718080.*T0352' $build_cuda over.py --format line -o k.cu
+kernel f10.py 'i: T.let = tx + 256' 'if tx == 63:' '    B[i * 7864320] = A[0]'
+try "case F10: the access it leads to is reported" 1 'f10.py:8:9: error: .*outside.*T0702' $tirc run f10.py --arg A=ones --arg B=zeros --format line
 kernel dtype.py 'x: T.let = T.float33(1)' 'B[tx] = 1'
 try "unknown dtype" 1 'dtype.py:6:[0-9]+: error: .*\[T02' $build_cuda dtype.py --format line -o out/k.cu
 kernel rank.py 'B[tx, 0] = A[tx]'

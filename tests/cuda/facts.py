@@ -75,3 +75,20 @@ def guards(A: T.Tensor((512,), "float32"), B: T.Tensor((512,), "float32"), n: T.
     if m >= 0:
         B[m % 10] = A[m // 10]
     B[m % 10] = A[m // 10]
+
+
+# entry: width
+# cuda: A_ptr[((bx * 65536) + tx)] = 1.0f;
+# cuda: A_ptr[((((long long)n) * 65536ll) + ((long long)tx))] = 2.0f;
+# cuda: if ((n < 100) && (n >= 0)) {
+# cuda:   A_ptr[((n * 65536) + tx)] = 3.0f;
+# cuda: }
+@T.function
+def width(A: T.Tensor((65536, 65536), "float32"), n: T.int32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(4,), block=(64,)))
+    bx = T.cuda.block_idx("x")
+    tx = T.cuda.thread_idx("x")
+    A[bx, tx] = 1.0
+    A[n, tx] = 2.0
+    if n < 100 and n >= 0:
+        A[n, tx] = 3.0
