@@ -68,6 +68,8 @@ script_value script_namespace_find(script_evaluator *e, const char *prefix, cons
     script_value tile;
     if (word)
         return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
+    if (!prefix[0] && script_library_find(e, name, &tile))
+        return tile;
     if (script_tile_find(e, path, &tile))
         return tile;
     if (strcmp(path, "cuda") == 0 || strcmp(path, "SwizzleMode") == 0 || (prefix[0] && is_namespace(path)))

@@ -77,6 +77,7 @@ struct script_evaluator {
     bool unwinding;              /* a limit was reached: poison up to the body of the kernel or module */
     bool is_refilled, stopped;   /* the second time everything ends */
     script_scope *scope, *module_scope, *builtin_scope;
+    script_scope *library; /* of script_library.c, made when it is needed */
     base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
     base_map *defined;                /* names given by -D */
     script_value result;              /* of the function being returned from */
@@ -209,6 +210,9 @@ script_value script_set_operator(script_evaluator *e, script_operator op, script
 void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span);
 bool script_format_value(script_evaluator *e, script_value v, const char *text, base_span span,
                          base_builder *out);
+/* ---- classes written in the dialect (script_library.c) ---- */
+bool script_library_find(script_evaluator *e, const char *name, script_value *out);
+
 /* ---- tile operations (script_tile.c) ---- */
 /* "copy", "cta.copy", "tile.wg.sum" as a word with its scope, or a namespace on the way there. */
 bool script_tile_find(script_evaluator *e, const char *path, script_value *out);
