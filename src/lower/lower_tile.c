@@ -19,43 +19,44 @@ typedef struct candidate {
     unsigned scopes;
     const char *(*refuse)(lower_tile *op);
     void (*emit)(lower_tile *op);
+    bool single; /* at scope thread each thread that comes issues it */
 } candidate;
 
 /* clang-format off */
 static const candidate candidates[] = {
-    {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem},
-    {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma},
-    {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts},
-    {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma},
-    {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"memset", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"sqrt", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"exp", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"exp2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"log2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"reciprocal", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"silu", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"add", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"sub", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"mul", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"fdiv", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"maximum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"minimum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"fma", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"select", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map},
-    {"permute_layout", "threads", AT_ANY, lower_tile_refuse_permute, lower_tile_emit_permute},
-    {"sum", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
-    {"sum", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
-    {"sum", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
-    {"max", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
-    {"max", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
-    {"max", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
-    {"min", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone},
-    {"min", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread},
-    {"min", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups},
+    {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem, false},
+    {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma, true},
+    {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts, false},
+    {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma, true},
+    {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"memset", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"sqrt", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"exp", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"exp2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"log2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"reciprocal", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"silu", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"add", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"sub", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"mul", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fdiv", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"maximum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"minimum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fma", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"select", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"permute_layout", "threads", AT_ANY, lower_tile_refuse_permute, lower_tile_emit_permute, false},
+    {"sum", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
+    {"sum", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
+    {"sum", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"max", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
+    {"max", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
+    {"max", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"min", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
+    {"min", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
+    {"min", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
 };
 /* clang-format on */
 enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
@@ -340,7 +341,8 @@ static void lower_one(state *st, const ir_stmt *s, lower_statements *out) {
         if (strcmp(c->operation, op.name) || (op.dispatch[0] && strcmp(c->name, op.dispatch)) ||
             !(c->scopes & (1u << op.scope)) || c->refuse(&op))
             continue;
-        c->emit(&op);
+        if (!c->single || lower_tile_guards_single(st->guards, &op))
+            c->emit(&op);
         return;
     }
     report_refusals(&op);
@@ -356,20 +358,22 @@ static void lower_inside(state *st, ir_stmt *s) {
         lower_block(st, s);
         break;
     case IR_STMT_IF:
-        lower_tile_guards_push(st->guards, s->as.branch.condition, s->span);
+        lower_tile_guards_push(st->guards, s->as.branch.condition, s->span, LOWER_TILE_HOLDS);
         lower_block(st, s->as.branch.then_body);
+        lower_tile_guards_pop(st->guards);
+        lower_tile_guards_push(st->guards, s->as.branch.condition, s->span, LOWER_TILE_FAILS);
         lower_block(st, s->as.branch.else_body);
         lower_tile_guards_pop(st->guards);
         break;
     case IR_STMT_FOR:
-        lower_tile_guards_push(st->guards, s->as.loop.start, s->span);
-        lower_tile_guards_push(st->guards, s->as.loop.extent, s->span);
+        lower_tile_guards_push(st->guards, s->as.loop.start, s->span, LOWER_TILE_BOUND);
+        lower_tile_guards_push(st->guards, s->as.loop.extent, s->span, LOWER_TILE_BOUND);
         lower_block(st, s->as.loop.body);
         lower_tile_guards_pop(st->guards);
         lower_tile_guards_pop(st->guards);
         break;
     case IR_STMT_WHILE:
-        lower_tile_guards_push(st->guards, s->as.while_loop.condition, s->span);
+        lower_tile_guards_push(st->guards, s->as.while_loop.condition, s->span, LOWER_TILE_HOLDS);
         lower_block(st, s->as.while_loop.body);
         lower_tile_guards_pop(st->guards);
         break;

@@ -107,9 +107,17 @@ const ir_expr *lower_tile_load(lower_tile *op, const lower_tile_place *place, un
 typedef struct lower_tile_guards lower_tile_guards;
 lower_tile_guards *lower_tile_guards_create(lower_context *context);
 void lower_tile_guards_let(lower_tile_guards *guards, const ir_var *var, const ir_expr *value);
-void lower_tile_guards_push(lower_tile_guards *guards, const ir_expr *condition, base_span span);
+typedef enum lower_tile_guard {
+    LOWER_TILE_BOUND, /* of a loop: its value decides how often */
+    LOWER_TILE_HOLDS,
+    LOWER_TILE_FAILS
+} lower_tile_guard;
+void lower_tile_guards_push(lower_tile_guards *guards, const ir_expr *condition, base_span span,
+                            lower_tile_guard kind);
 void lower_tile_guards_pop(lower_tile_guards *guards);
 /* Reports when the threads of the scope do not come here together. */
+/* Reports when more than one thread comes here for certain. */
+bool lower_tile_guards_single(lower_tile_guards *guards, const lower_tile *op);
 bool lower_tile_guards_check(lower_tile_guards *guards, const lower_tile *op);
 
 /* ---- the lowerings: NULL or why not; then what does it ---- */

@@ -6,6 +6,7 @@
 typedef struct guard {
     const ir_expr *condition;
     base_span span;
+    lower_tile_guard kind;
 } guard;
 
 struct lower_tile_guards {
@@ -38,8 +39,9 @@ void lower_tile_guards_let(lower_tile_guards *guards, const ir_var *var, const i
     base_map_set(guards->lets, BASE_KEY(var), (void *)(uintptr_t)value);
 }
 
-void lower_tile_guards_push(lower_tile_guards *guards, const ir_expr *condition, base_span span) {
-    guard g = {condition, span};
+void lower_tile_guards_push(lower_tile_guards *guards, const ir_expr *condition, base_span span,
+                            lower_tile_guard kind) {
+    guard g = {condition, span, kind};
     base_vector_push(guards->context->arena, &guards->stack, g);
 }
 
@@ -172,6 +174,22 @@ static bool value_of(const trial *t, const ir_expr *e, unsigned depth, int64_t *
     }
 }
 
+/* Whether something inside may differ between threads: what nothing is known of may. */
+static bool depends_on_thread(const ir_expr *e, const lower_tile_guards *guards, unsigned depth) {
+    if (depth > DEPTH_LIMIT || (e->effects & (IR_FLAG_READS | IR_FLAG_DIVERGENT | IR_FLAG_SYNC)))
+        return true;
+    if (e->op == IR_VAR && e->at.var->kind == IR_VAR_LET) {
+        const ir_expr *bound = base_map_get(guards->lets, BASE_KEY(e->at.var));
+        return !bound || depends_on_thread(bound, guards, depth + 1);
+    }
+    if (e->op == IR_VAR)
+        return e->at.var->kind == IR_VAR_REGISTER;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (depends_on_thread(e->args[i], guards, depth + 1))
+            return true;
+    return false;
+}
+
 /* Two threads of one group that the condition tells apart. */
 static bool tells_apart(const lower_tile_guards *guards, const ir_expr *condition, int64_t group,
                         int64_t *first, int64_t *second) {
@@ -190,6 +208,40 @@ static bool tells_apart(const lower_tile_guards *guards, const ir_expr *conditio
                 return true;
             }
         }
+    return false;
+}
+
+/* Threads of the block that come here; 0 where a condition is not over the thread's index alone. */
+static int64_t issuers(const lower_tile_guards *guards) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < guards->threads; i++) {
+        trial t = {guards, i};
+        bool comes = true;
+        for (size_t k = 0; comes && k < guards->stack.count; k++) {
+            const guard *g = &guards->stack.items[k];
+            int64_t value;
+            if (g->kind == LOWER_TILE_BOUND)
+                continue;
+            if (!value_of(&t, g->condition, 0, &value)) {
+                if (depends_on_thread(g->condition, guards, 0))
+                    return 0;
+                continue;
+            }
+            comes = (value != 0) == (g->kind == LOWER_TILE_HOLDS);
+        }
+        count += comes;
+    }
+    return count;
+}
+
+bool lower_tile_guards_single(lower_tile_guards *guards, const lower_tile *op) {
+    int64_t count = op->scope == LAYOUT_SCOPE_THREAD ? issuers(guards) : 0;
+    if (count < 2)
+        return true;
+    base_diagnostic *d =
+        base_report(guards->context->diagnostics, BASE_ERROR, "T0565", op->span,
+                    "%lld threads come to this %s, and each would issue it", (long long)count, op->name);
+    base_help(guards->context->diagnostics, d, "let one thread do it: if tx == 0, or one that a warp elects");
     return false;
 }
 

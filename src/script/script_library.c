@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Classes of the dialect that are written in the dialect itself: barriers over the stages of a ring, the state
- * of a pipeline, the order of tiles in a persistent kernel. They are evaluated when a script first names one.
- * Knows nothing of how classes work (script_class.c). */
+ * Classes of the dialect that are written in the dialect itself: barriers over the stages of a ring, the
+ * state of a pipeline, the order of tiles in a persistent kernel. They are evaluated when a script first
+ * names one. Knows nothing of how classes work (script_class.c). */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -178,8 +178,8 @@ static script_scope *load(script_evaluator *e) {
     e->scope = e->builtin_scope;
     script_scope *scope = script_scope_open(e, true);
     e->module_scope = scope;
-    script_bind(e, "T", (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = ""}, SCRIPT_BIND_PLAIN,
-                BASE_NO_SPAN);
+    script_bind(e, "T", (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = ""},
+                SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
     script_statements(e, &ast->body);
     e->function = outer.function;
     e->block = outer.block;

@@ -2,6 +2,8 @@
 # Tile operations against one thread that does the same; driven by tests/words/run.sh.
 from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
+from tvm.backend.cuda.lang.pipeline import MBarrier, PipelineState
+from tvm.backend.cuda.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import TileLayout, S, R, laneid, tid_in_wg, wid_in_wg, tx
 
 
@@ -180,3 +182,47 @@ def rearranged_plain(A: T.Buffer((64, 64), "uint8"), B: T.Buffer((64, 64), "uint
         for i in range(64):
             for j in range(64):
                 B[i, j] = A[i, j]
+
+
+# Barriers over the stages of a ring, and the tiles of three persistent blocks.
+# pair: ring A=zeros B=zeros
+@T.prim_func
+def ring(A: T.Buffer((32,), "int32"), B: T.Buffer((32,), "int32")):
+    T.device_entry()
+    b = T.cta_id([3])
+    t = T.thread_id([32])
+    pool = T.SMEMPool()
+    there = MBarrier(pool, 2)
+    there.init(32)
+    pool.commit()
+    T.cuda.cta_sync()
+    state = PipelineState(2, phase=0)
+    total: T.int32 = 0
+    for i in range(5):
+        there.arrive(state.stage)
+        there.wait(state.stage, state.phase)
+        total = total * 4 + state.stage * 2 + state.phase
+        state.advance()
+    tiles = ClusterPersistentScheduler2D("tiles", num_m_tiles=7, num_n_tiles=3, num_clusters=3, l2_group_size=4)
+    tiles.init(b)
+    while tiles.valid():
+        if t == 0:
+            A[tiles.m_idx * 3 + tiles.n_idx] = tiles.work_idx + 1
+            B[tiles.m_idx * 3 + tiles.n_idx] = total + tiles.tile_count
+        tiles.next_tile()
+
+
+@T.prim_func
+def ring_plain(A: T.Buffer((32,), "int32"), B: T.Buffer((32,), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    number: T.int32 = 0
+    if t == 0:
+        for group in range(2):
+            for n in range(3):
+                for m in range(4):
+                    if group * 4 + m < 7:
+                        A[(group * 4 + m) * 3 + n] = number + 1
+                        B[(group * 4 + m) * 3 + n] = number // 3 + (((0 * 4 + 2) * 4 + 1) * 4 + 3) * 4 + 0
+                        number += 1

@@ -124,3 +124,70 @@ def cluster(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
     b = T.cta_id([1])
     t = T.thread_id([32])
     Tx.cluster.copy(B, A)
+
+
+# refuse: crowd 32 threads come to this copy_async, and each would issue it.*T0565
+@T.prim_func
+def crowd(A: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((64, 64), "float16", layout=T.mma_shared_layout("float16", 3, (64, 64)))
+    if t // 32 == 1:
+        Tx.copy_async(s[:, :], A[:, :], dispatch="tma", mbar=bar.ptr_to([0]))
+
+
+# refuse: steps "tcgen05": '(As|Bs)' has the layout of rows one after the other, which no matrix descriptor describes; mma_shared_layout
+@T.prim_func
+def steps(A: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared((128, 64), "float16")
+    Bs = T.alloc_shared((32, 64), "float16")
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    if t == 0:
+        Tx.gemm_async(acc, As, Bs)
+
+
+# refuse: datapath 'acc' lies at .*, and an MMA of M = 64 with cta_group 1 writes datapath F: .*tmem_datapath_layout\("F", 64, 32\)
+@T.prim_func
+def datapath(A: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared((64, 64), "float16", layout=T.mma_shared_layout("float16", 3, (64, 64)))
+    Bs = T.alloc_shared((32, 64), "float16", layout=T.mma_shared_layout("float16", 3, (32, 64)))
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    if t == 0:
+        Tx.gemm_async(acc[0:64, :], As, Bs)
+
+
+# refuse: fit "tcgen05": the shapes do not fit: D is \(128, 32\), A \(128, 64\), B \(64, 32\)
+@T.prim_func
+def fit(A: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared((128, 64), "float16", layout=T.mma_shared_layout("float16", 3, (128, 64)))
+    Bs = T.alloc_shared((64, 32), "float16", layout=T.mma_shared_layout("float16", 2, (64, 32)))
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    if t == 0:
+        Tx.gemm_async(acc, As, Bs)
+
+
+# refuse: cells the registers of 'r' .* and the cells of 'acc' .* do not meet in an instruction
+# refuse: cells "ldgsts": cp.async goes from global to shared memory, not from tmem to local
+@T.prim_func
+def cells(A: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    r = T.alloc_local((128, 32), "float32", layout=TileLayout(S[(4, 32, 32) : (32@tid_in_wg, 1, 1@tid_in_wg)]))
+    Tx.wg.copy_async(r, acc)
