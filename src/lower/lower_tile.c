@@ -197,11 +197,69 @@ ir_stmt *lower_tile_if(lower_tile *op, const ir_expr *condition, ir_stmt *body) 
 
 /* ---- the choice ---- */
 
-static bool is_operation(const char *name) {
-    for (size_t i = 0; i < CANDIDATES; i++)
-        if (!strcmp(candidates[i].operation, name))
-            return true;
-    return false;
+/* Operands of the operations: first regions, then such as may be numbers. */
+static const struct {
+    const char *name;
+    uint32_t regions, others;
+} operations[] = {
+    {"copy", 2, 0},       {"copy_async", 2, 0}, {"cast", 2, 0},    {"permute_layout", 2, 0},
+    {"zero", 1, 0},       {"fill", 1, 1},       {"memset", 1, 1},  {"sqrt", 2, 0},
+    {"exp", 2, 0},        {"exp2", 2, 0},       {"log2", 2, 0},    {"reciprocal", 2, 0},
+    {"silu", 2, 0},       {"add", 1, 2},        {"sub", 1, 2},     {"mul", 1, 2},
+    {"fdiv", 1, 2},       {"maximum", 1, 2},    {"minimum", 1, 2}, {"fma", 1, 3},
+    {"select", 1, 2},     {"sum", 2, 0},        {"max", 2, 0},     {"min", 2, 0},
+    {"gemm_async", 3, 0},
+};
+enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
+
+static int find_operation(const char *name) {
+    for (int i = 0; i < (int)OPERATIONS; i++)
+        if (!strcmp(operations[i].name, name))
+            return i;
+    return -1;
+}
+
+static bool is_number(const ir_expr *e) {
+    return e->type.kind == IR_TYPE_PRIM && e->type.lanes == 1 && e->op != IR_REGION;
+}
+
+static bool is_whole(const ir_expr *e) {
+    return is_number(e) && (ir_type_is_integer(e->type) || ir_type_is_bool(e->type));
+}
+
+/* What a script cannot write, but the text form can. */
+static bool check_attribute(const char *name, const ir_expr *value) {
+    if (!strcmp(name, "accum") || !strcmp(name, "cta_mask") || !strcmp(name, "axes") ||
+        !strcmp(name, "cta_group") || !strcmp(name, "transA") || !strcmp(name, "transB"))
+        return is_whole(value);
+    if (!strcmp(name, "pred"))
+        return is_number(value) && ir_type_is_bool(value->type);
+    if (!strcmp(name, "index"))
+        return value->op == IR_VAR && is_whole(value);
+    if (!strcmp(name, "bias") || !strcmp(name, "scale"))
+        return value->op == IR_REGION || is_number(value);
+    if (!strcmp(name, "mbar"))
+        return value->type.kind == IR_TYPE_POINTER ? value->op != IR_REGION : is_whole(value);
+    return true;
+}
+
+static const char *check_operands(const lower_tile *op) {
+    int row = find_operation(op->name);
+    uint32_t regions = operations[row].regions, all = regions + operations[row].others;
+    if (op->count != all)
+        return base_arena_format(op->context->arena, "%s takes %u operands, not %u", op->name, all,
+                                 op->count);
+    for (uint32_t i = 0; i < op->count; i++)
+        if (op->operands[i].is_region ? false : i < regions || !is_number(op->operands[i].value))
+            return base_arena_format(op->context->arena, "operand %u of %s must be a region%s", i, op->name,
+                                     i < regions ? "" : " or a number");
+    for (uint32_t i = attributes_begin(op->call); i + 1 < op->call->count; i += 2)
+        if (!check_attribute(op->call->args[i]->at.string, op->call->args[i + 1]))
+            return base_arena_format(op->context->arena, "%s= of %s has the wrong type",
+                                     op->call->args[i]->at.string, op->name);
+    if (!strcmp(op->name, "select") && !lower_tile_attribute(op, "pred", 0))
+        return "select needs pred=";
+    return NULL;
 }
 
 static const char *scope_reason(const lower_tile *op, const candidate *c) {
@@ -268,7 +326,7 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
     for (size_t i = 0; i < SCOPE_WORDS; i++)
         if (!strcmp(scope_words[i].word, call->args[1]->at.string))
             op->scope = scope_words[i].scope;
-    if (!is_operation(op->name) || op->scope == LAYOUT_SCOPE_NONE) {
+    if (find_operation(op->name) < 0 || op->scope == LAYOUT_SCOPE_NONE) {
         base_report(context->diagnostics, BASE_ERROR, "T0561", s->span,
                     "no tile operation is called '%s' at scope '%s'", op->name, call->args[1]->at.string);
         return false;
@@ -285,7 +343,10 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
             return false;
         }
     }
-    return true;
+    const char *problem = check_operands(op);
+    if (problem)
+        base_report(context->diagnostics, BASE_ERROR, "T0560", s->span, "%s", problem);
+    return !problem;
 }
 
 /* Threads of the scope and the index among them. */
