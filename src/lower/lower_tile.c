@@ -112,6 +112,8 @@ bool lower_tile_read_region(lower_context *context, const ir_expr *e, lower_tile
         out->extent[i] = e->args[2 * i + 1];
         if (!arith_is_constant(context->facts, out->extent[i], &out->size[i]))
             out->size[i] = -1;
+        else if (out->size[i] < 1)
+            return false;
     }
     out->is_spread = tensor->type.scope == IR_SCOPE_LOCAL && layout && layout_has_thread_axis(layout);
     return true;
@@ -337,9 +339,10 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
         operand->value = call->args[i];
         if (op->count++ == LOWER_TILE_OPERANDS - 1 ||
             (operand->is_region && !lower_tile_read_region(context, call->args[i], &operand->region))) {
-            base_report(context->diagnostics, BASE_ERROR, "T0560", s->span,
-                        "a tile operation takes at most %d operands of at most %d axes",
-                        LOWER_TILE_OPERANDS - 1, LOWER_TILE_AXES);
+            base_report(
+                context->diagnostics, BASE_ERROR, "T0560", s->span,
+                "a tile operation takes at most %d operands of at most %d axes, and none that is empty",
+                LOWER_TILE_OPERANDS - 1, LOWER_TILE_AXES);
             return false;
         }
     }

@@ -4,6 +4,8 @@
 #include "lower/lower_tile.h"
 #include "lower/lower_tile_instruction.h"
 
+enum { SHARED_LIMIT = 1 << 19 }; /* elements of 4 bits that shared memory could hold */
+
 static const ir_expr *call(lower_tile *op, const char *pattern, const char *type_words, ir_type type,
                            const ir_expr *const *args, uint32_t count) {
     const ir_expr **all = BASE_NEW_ARRAY(op->context->arena, const ir_expr *, count + 2);
@@ -239,6 +241,8 @@ const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region
     out->rows = region->size[p.row_axis];
     out->depth = region->size[p.k_axis];
     out->mn_major = transposed;
+    if (out->rows > SHARED_LIMIT || out->depth > SHARED_LIMIT || out->rows * out->depth > SHARED_LIMIT)
+        return base_arena_format(arena, "'%s' is larger than shared memory", tensor->name);
     layout_swizzle z = tensor->type.layout ? tensor->type.layout->swizzle : (layout_swizzle){0}, wanted;
     bool found = !z.present || z.length == 0;
     for (int mode = LAYOUT_MODE_32B; !found && mode <= LAYOUT_MODE_128B; mode++)

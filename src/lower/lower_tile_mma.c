@@ -110,6 +110,8 @@ static const char *read_shape(lower_tile *op, product *p, bool transposed_a, boo
     if (p->n % unit)
         return base_arena_format(arena, "N = %lld columns; of M = %lld they come in steps of %lld",
                                  (long long)p->n, (long long)(p->m * p->group), (long long)unit);
+    if (p->n > LAYOUT_TMEM_COLUMNS)
+        return base_arena_format(arena, "N = %lld columns; tensor memory has 512", (long long)p->n);
     if (p->k % p->depth)
         return base_arena_format(arena, "K = %lld; of %s it comes in steps of %lld", (long long)p->k,
                                  num_dtype_name(p->a->tensor->type.dtype), (long long)p->depth);

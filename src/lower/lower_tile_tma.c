@@ -7,7 +7,7 @@
 #include "lower/lower_tile_instruction.h"
 #include <string.h>
 
-enum { BOX_LIMIT = 256 };
+enum { BOX_LIMIT = 256, RUN_LIMIT = 4096, BOXES_LIMIT = 4096, SHARED_LIMIT = 1 << 18 };
 
 typedef struct plan {
     const lower_tile_region *global, *shared;
@@ -100,13 +100,13 @@ static int64_t run_length(lower_tile *op, const plan *p, const layout_tile *plai
                           int64_t extent) {
     int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), run = 1;
     uint32_t last = p->global->rank - 1;
-    for (; run < extent; run++) {
+    for (; run < extent && run < RUN_LIMIT; run++) {
         at[last] = run;
         if (place_of(op, p, plain, shape, at) != start + run)
             break;
     }
-    while (extent % run)
-        run--;
+    for (run = run < BOX_LIMIT ? run : BOX_LIMIT; extent % run; run--)
+        ;
     return run;
 }
 
@@ -115,7 +115,8 @@ static bool box_is_dense(lower_tile *op, const plan *p, const layout_tile *plain
     int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), total = 1;
     uint32_t rank = p->global->rank;
     for (uint32_t i = 0; i < rank; i++)
-        total *= p->size[i];
+        if ((total *= p->size[i]) > SHARED_LIMIT)
+            return false;
     int64_t step = 128 / num_dtype_bits(p->shared->tensor->type.dtype);
     if (step < 1 || p->size[rank - 1] % step)
         step = 1;
@@ -173,15 +174,19 @@ static const char *read_shared(lower_tile *op, plan *p) {
     *plain = *layout;
     plain->swizzle = (layout_swizzle){0};
     uint32_t last = g->rank - 1;
+    int64_t boxes = 1;
     for (uint32_t i = 0; i < g->rank; i++) {
         p->size[i] = g->size[i];
         int64_t limit = i < last ? BOX_LIMIT : run_length(op, p, plain, shape, g->size[i]);
         if (i == last && p->mode && limit * bits / 8 > 16 << p->mode)
             limit = (16 << p->mode) * 8 / bits;
         limit = limit > BOX_LIMIT ? BOX_LIMIT : limit;
-        while (p->size[i] > limit || g->size[i] % p->size[i])
+        p->size[i] = p->size[i] < limit ? p->size[i] : limit;
+        while (g->size[i] % p->size[i])
             p->size[i]--;
         p->pieces[i] = g->size[i] / p->size[i];
+        if (__builtin_mul_overflow(boxes, p->pieces[i], &boxes) || boxes > BOXES_LIMIT)
+            return base_arena_format(arena, "'%s' would need more than %d boxes", tensor->name, BOXES_LIMIT);
     }
     if (!found || p->size[last] * bits % 128 || !box_is_dense(op, p, plain, shape))
         return base_arena_format(

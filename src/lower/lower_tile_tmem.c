@@ -8,7 +8,7 @@
 #include "lower/lower_tile_instruction.h"
 #include <string.h>
 
-enum { THREADS = 128, REGISTERS = 512, UNSET = -1 };
+enum { THREADS = 128, REGISTERS = 512, UNSET = -1, ELEMENTS = 2 * THREADS * REGISTERS };
 
 /* One instruction: registers from `first` on, at a lane and column. */
 typedef struct transfer {
@@ -78,6 +78,8 @@ static const char *map_registers(lower_tile *op, plan *p) {
     if (!from || !to)
         return base_arena_format(arena, "'%s' and '%s': %s", slots->tensor->name, p->cells->tensor->name,
                                  error.text ? error.text : "the region cuts through a factor of the layout");
+    if (from->size > ELEMENTS)
+        return base_arena_format(arena, "'%s' has more elements than tensor memory", slots->tensor->name);
     int64_t span, per = 32 / p->bits, coordinate[LOWER_TILE_AXES] = {0};
     if (!layout_span(slots->tensor->type.layout, LAYOUT_AXIS_M, &span) || span / per > REGISTERS)
         return "a thread has more registers of it than 512";

@@ -191,3 +191,12 @@ def cells(A: T.Buffer((64, 64), "float16")):
     acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
     r = T.alloc_local((128, 32), "float32", layout=TileLayout(S[(4, 32, 32) : (32@tid_in_wg, 1, 1@tid_in_wg)]))
     Tx.wg.copy_async(r, acc)
+
+
+# refuse: empty a tile operation takes at most .* and none that is empty.*T0560
+@T.prim_func
+def empty(A: T.Buffer((64, 64), "float16"), B: T.Buffer((64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    Tx.cta.copy(B[0:0, :], A[0:0, :])
