@@ -29,6 +29,7 @@ static const candidate candidates[] = {
     {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma, true},
     {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts, false},
     {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma, true},
+    {"gemm", "mma", AT_WARP, lower_tile_refuse_mma_sync, lower_tile_emit_mma_sync, false},
     {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
     {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
     {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
@@ -210,7 +211,7 @@ static const struct {
     {"silu", 2, 0},       {"add", 1, 2},        {"sub", 1, 2},     {"mul", 1, 2},
     {"fdiv", 1, 2},       {"maximum", 1, 2},    {"minimum", 1, 2}, {"fma", 1, 3},
     {"select", 1, 2},     {"sum", 2, 0},        {"max", 2, 0},     {"min", 2, 0},
-    {"gemm_async", 3, 0},
+    {"gemm_async", 3, 0}, {"gemm", 3, 0},
 };
 enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
@@ -232,7 +233,8 @@ static bool is_whole(const ir_expr *e) {
 /* What a script cannot write, but the text form can. */
 static bool check_attribute(const char *name, const ir_expr *value) {
     if (!strcmp(name, "accum") || !strcmp(name, "cta_mask") || !strcmp(name, "axes") ||
-        !strcmp(name, "cta_group") || !strcmp(name, "transA") || !strcmp(name, "transB"))
+        !strcmp(name, "cta_group") || !strcmp(name, "transpose_A") || !strcmp(name, "transpose_B") ||
+        !strcmp(name, "transA") || !strcmp(name, "transB"))
         return is_whole(value);
     if (!strcmp(name, "pred"))
         return is_number(value) && ir_type_is_bool(value->type);
@@ -248,6 +250,9 @@ static bool check_attribute(const char *name, const ir_expr *value) {
 static const char *check_operands(const lower_tile *op) {
     int row = find_operation(op->name);
     uint32_t regions = operations[row].regions, all = regions + operations[row].others;
+    bool with_c = !strcmp(op->name, "gemm") && op->count == 4;
+    if (with_c)
+        regions = all = 4;
     if (op->count != all)
         return base_arena_format(op->context->arena, "%s takes %u operands, not %u", op->name, all,
                                  op->count);

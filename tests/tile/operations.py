@@ -226,3 +226,62 @@ def ring_plain(A: T.Buffer((32,), "int32"), B: T.Buffer((32,), "int32")):
                         A[(group * 4 + m) * 3 + n] = number + 1
                         B[(group * 4 + m) * 3 + n] = number // 3 + (((0 * 4 + 2) * 4 + 1) * 4 + 3) * 4 + 0
                         number += 1
+
+
+# A product by mma.sync: two by three tiles, two steps of K, on top of what C holds; B as (N, K).
+# pair: tensor_core A=randint:-4:5:1 B=randint:-4:5:2 C=randint:-9:9:3 D=zeros
+@T.prim_func
+def tensor_core(A: T.Buffer((32, 32), "float16"), B: T.Buffer((24, 32), "float16"), C: T.Buffer((32, 24), "float32"), D: T.Buffer((32, 24), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    a = T.alloc_local((32, 32), "float16", layout=TileLayout(S[(2, 2, 8, 2, 2, 4, 2) : (16, 2, 4@laneid, 8, 4, 1@laneid, 1)]))
+    w = T.alloc_local((24, 32), "float16", layout=TileLayout(S[(3, 8, 2, 2, 4, 2) : (8, 4@laneid, 4, 2, 1@laneid, 1)]))
+    c = T.alloc_local((32, 24), "float32", layout=TileLayout(S[(2, 2, 8, 3, 4, 2) : (12, 2, 4@laneid, 4, 1@laneid, 1)]))
+    Tx.warp.copy(a, A)
+    Tx.warp.copy(w, B)
+    Tx.warp.copy(c, C)
+    Tx.warp.gemm(c, a, w, c, transpose_B=True, beta=1.0)
+    Tx.warp.copy(D, c)
+
+
+@T.prim_func
+def tensor_core_plain(A: T.Buffer((32, 32), "float16"), B: T.Buffer((24, 32), "float16"), C: T.Buffer((32, 24), "float32"), D: T.Buffer((32, 24), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        for i in range(32):
+            for j in range(24):
+                D[i, j] = C[i, j]
+                for k in range(32):
+                    D[i, j] = D[i, j] + T.cast(A[i, k], "float32") * T.cast(B[j, k], "float32")
+
+
+# The same of bytes.
+# pair: tensor_core_bytes A=randint:-4:5:1 B=randint:-4:5:2 D=zeros
+@T.prim_func
+def tensor_core_bytes(A: T.Buffer((16, 64), "int8"), B: T.Buffer((64, 8), "int8"), D: T.Buffer((16, 8), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    a = T.alloc_local((16, 64), "int8", layout=TileLayout(S[(2, 8, 2, 2, 4, 4) : (4, 4@laneid, 16, 8, 1@laneid, 1)]))
+    w = T.alloc_local((64, 8), "int8", layout=TileLayout(S[(2, 2, 4, 4, 8) : (8, 4, 1@laneid, 1, 4@laneid)]))
+    d = T.alloc_local((16, 8), "int32", layout=TileLayout(S[(2, 8, 4, 2) : (2, 4@laneid, 1@laneid, 1)]))
+    Tx.warp.copy(a, A)
+    Tx.warp.copy(w, B)
+    Tx.warp.gemm(d, a, w)
+    Tx.warp.copy(D, d)
+
+
+@T.prim_func
+def tensor_core_bytes_plain(A: T.Buffer((16, 64), "int8"), B: T.Buffer((64, 8), "int8"), D: T.Buffer((16, 8), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        for i in range(16):
+            for j in range(8):
+                D[i, j] = 0
+                for k in range(64):
+                    D[i, j] = D[i, j] + T.cast(A[i, k], "int32") * T.cast(B[k, j], "int32")
