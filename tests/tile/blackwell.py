@@ -556,3 +556,198 @@ def fed_plain(A: T.Buffer((256, 192), "float16"), B: T.Buffer((64, 192), "float1
                 D[i, j] = T.float32(0)
                 for k in range(192):
                     D[i, j] = D[i, j] + T.cast(A[i, k], "float32") * T.cast(B[j, k], "float32")
+
+
+# tcgen05.cp: 128 rows to the lanes.
+# tmem: cp_128x256b 128 A=randn:7 B=zeros
+@T.prim_func
+def cp_128x256b(A: T.Buffer((128, 16), "float32"), B: T.Buffer((128, 16), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((128, 16), "float32", layout=T.mma_shared_layout("float32", 2, (128, 16)))
+    reserve(slot, bar, warp, lane)
+    cells = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 16), "float32", scope="tmem", layout=T.tcgen05_cp_layout("128x256b", 16))])
+    whole = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 16), "float32", scope="tmem", layout=TileLayout(S[(128, 16) : (1 @ TLane, 1 @ TCol)]))])
+    Tx.cta.copy(s, A)
+    published()
+    if warp == 0:
+        if lane == 0:
+            Tx.copy_async(cells[:, :], s[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 16), "float32", layout=T.wg_local_layout(16))
+    Tx.wg.copy_async(r, whole)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(B, r)
+    release(slot, warp)
+
+
+@T.prim_func
+def cp_128x256b_plain(A: T.Buffer((128, 16), "float32"), B: T.Buffer((128, 16), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(128):
+            for j in range(16):
+                B[i, j] = A[i, j]
+
+
+# tcgen05.cp: 128 rows to the lanes.
+# tmem: cp_128x128b 128 A=randn:7 B=zeros
+@T.prim_func
+def cp_128x128b(A: T.Buffer((128, 24), "float16"), B: T.Buffer((128, 24), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((128, 24), "float16", layout=T.mma_shared_layout("float16", 0, (128, 24)))
+    reserve(slot, bar, warp, lane)
+    cells = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 24), "float16", scope="tmem", layout=T.tcgen05_cp_layout("128x128b", 24))])
+    whole = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 24), "float16", scope="tmem", layout=TileLayout(S[(128, 24) : (1 @ TLane, 1 @ TCol)]))])
+    Tx.cta.copy(s, A)
+    published()
+    if warp == 0:
+        if lane == 0:
+            Tx.copy_async(cells[:, :], s[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 24), "float16", layout=T.wg_local_layout(24))
+    Tx.wg.copy_async(r, whole)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(B, r)
+    release(slot, warp)
+
+
+@T.prim_func
+def cp_128x128b_plain(A: T.Buffer((128, 24), "float16"), B: T.Buffer((128, 24), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(128):
+            for j in range(24):
+                B[i, j] = A[i, j]
+
+
+# tcgen05.cp: 64 rows to the lanes.
+# tmem: cp_64x128b 128 A=randn:7 B=zeros
+@T.prim_func
+def cp_64x128b(A: T.Buffer((64, 32), "float32"), B: T.Buffer((128, 32), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((64, 32), "float32", layout=T.mma_shared_layout("float32", 3, (64, 32)))
+    reserve(slot, bar, warp, lane)
+    cells = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((64, 32), "float32", scope="tmem", layout=T.tcgen05_cp_layout("64x128b", 32, "warpx2::02_13"))])
+    whole = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem", layout=TileLayout(S[(128, 32) : (1 @ TLane, 1 @ TCol)]))])
+    Tx.cta.copy(s, A)
+    published()
+    if warp == 0:
+        if lane == 0:
+            Tx.copy_async(cells[:, :], s[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 32), "float32", layout=T.wg_local_layout(32))
+    Tx.wg.copy_async(r, whole)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(B, r)
+    release(slot, warp)
+
+
+@T.prim_func
+def cp_64x128b_plain(A: T.Buffer((64, 32), "float32"), B: T.Buffer((128, 32), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(128):
+            for j in range(32):
+                B[i, j] = A[i % 64, j]
+
+
+# tcgen05.cp: 64 rows to the lanes.
+# tmem: cp_64x128b_pairs 128 A=randn:7 B=zeros
+@T.prim_func
+def cp_64x128b_pairs(A: T.Buffer((64, 16), "float32"), B: T.Buffer((128, 16), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((64, 16), "float32", layout=T.mma_shared_layout("float32", 2, (64, 16)))
+    reserve(slot, bar, warp, lane)
+    cells = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((64, 16), "float32", scope="tmem", layout=T.tcgen05_cp_layout("64x128b", 16, "warpx2::01_23"))])
+    whole = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 16), "float32", scope="tmem", layout=TileLayout(S[(128, 16) : (1 @ TLane, 1 @ TCol)]))])
+    Tx.cta.copy(s, A)
+    published()
+    if warp == 0:
+        if lane == 0:
+            Tx.copy_async(cells[:, :], s[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 16), "float32", layout=T.wg_local_layout(16))
+    Tx.wg.copy_async(r, whole)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(B, r)
+    release(slot, warp)
+
+
+@T.prim_func
+def cp_64x128b_pairs_plain(A: T.Buffer((64, 16), "float32"), B: T.Buffer((128, 16), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(128):
+            for j in range(16):
+                B[i, j] = A[i // 64 * 32 + i % 32, j]
+
+
+# tcgen05.cp: 32 rows to the lanes.
+# tmem: cp_32x128b 128 A=randn:7 B=zeros
+@T.prim_func
+def cp_32x128b(A: T.Buffer((32, 8), "float32"), B: T.Buffer((128, 8), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((32, 8), "float32", layout=T.mma_shared_layout("float32", 1, (32, 8)))
+    reserve(slot, bar, warp, lane)
+    cells = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((32, 8), "float32", scope="tmem", layout=T.tcgen05_cp_layout("32x128b", 8, "warpx4"))])
+    whole = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 8), "float32", scope="tmem", layout=TileLayout(S[(128, 8) : (1 @ TLane, 1 @ TCol)]))])
+    Tx.cta.copy(s, A)
+    published()
+    if warp == 0:
+        if lane == 0:
+            Tx.copy_async(cells[:, :], s[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 8), "float32", layout=T.wg_local_layout(8))
+    Tx.wg.copy_async(r, whole)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(B, r)
+    release(slot, warp)
+
+
+@T.prim_func
+def cp_32x128b_plain(A: T.Buffer((32, 8), "float32"), B: T.Buffer((128, 8), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(128):
+            for j in range(8):
+                B[i, j] = A[i % 32, j]
