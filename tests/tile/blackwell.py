@@ -751,3 +751,61 @@ def cp_32x128b_plain(A: T.Buffer((32, 8), "float32"), B: T.Buffer((128, 8), "flo
         for i in range(128):
             for j in range(8):
                 B[i, j] = A[i % 32, j]
+
+
+# Two CTAs of a cluster as one unit: each holds its rows of A and half of B, and gets its rows of D.
+# tmem: pair 128@2 A=randint:-3:4:13 B=randint:-3:4:14 D=zeros
+@T.prim_func
+def pair(A: T.Buffer((256, 64), "float16"), B: T.Buffer((64, 64), "float16"), D: T.Buffer((256, 64), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(128,), cluster=(2,)))
+    rank = T.cuda.block_idx("x")
+    warp = T.cuda.warp_id()
+    lane = T.cuda.lane_id()
+    slot = T.alloc_shared((1,), "uint32")
+    bar = T.alloc_shared((1,), "uint64")
+    As = T.alloc_shared((128, 64), "float16", layout=T.mma_shared_layout("float16", 3, (128, 64)))
+    Bs = T.alloc_shared((32, 64), "float16", layout=T.mma_shared_layout("float16", 3, (32, 64)))
+    if warp == 0:
+        if lane == 0:
+            T.ptx["mbarrier.init.shared.b64"](bar.ptr_to([0]), 1)
+            T.ptx["fence.mbarrier_init.release.cluster"]()
+    T.ptx["barrier.cluster.arrive.aligned"]()
+    T.ptx["barrier.cluster.wait.aligned"]()
+    if warp == 0:
+        T.ptx["tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32"](slot.ptr_to([0]), T.uint32(64))
+        T.ptx["tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned"]()
+    T.cuda.cta_sync()
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 64), "float32", scope="tmem", layout=T.tmem_datapath_layout("A", 128, 64))])
+    Tx.cta.copy(As[:, :], A[rank * 128 : rank * 128 + 128, :])
+    Tx.cta.copy(Bs[:, :], B[rank * 32 : rank * 32 + 32, :])
+    T.ptx["fence.proxy.async.shared::cta"]()
+    T.ptx["barrier.cluster.arrive.aligned"]()
+    T.ptx["barrier.cluster.wait.aligned"]()
+    if rank == 0:
+        if warp == 0:
+            if lane == 0:
+                Tx.gemm_async(acc[:, :], As[:, :], Bs[:, :], cta_group=2)
+                T.ptx["tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64"](bar.ptr_to([0]), T.uint16(3))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 64), "float32", layout=T.wg_local_layout(64))
+    Tx.wg.copy_async(r[:, :], acc[:, :])
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(D[rank * 128 : rank * 128 + 128, :], r[:, :])
+    T.ptx["tcgen05.fence::before_thread_sync"]()
+    T.ptx["barrier.cluster.arrive.aligned"]()
+    T.ptx["barrier.cluster.wait.aligned"]()
+    if warp == 0:
+        T.ptx["tcgen05.dealloc.cta_group::2.sync.aligned.b32"](slot[0], T.uint32(64))
+
+
+@T.prim_func
+def pair_plain(A: T.Buffer((256, 64), "float16"), B: T.Buffer((64, 64), "float16"), D: T.Buffer((256, 64), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for i in range(256):
+            for j in range(64):
+                D[i, j] = T.float32(0)
+                for k in range(64):
+                    D[i, j] = D[i, j] + T.cast(A[i, k], "float32") * T.cast(B[j, k], "float32")

@@ -62,7 +62,8 @@ done < <(sed -n 's/^# refuse: //p' tests/tile/refusals.py)
 # what nvcc made gives the same.
 nvcc=$(tools/find-nvcc || true)
 tmem() { # entry block arguments...
-    local entry=$1 block=$2 file=tests/tile/blackwell.py word args="" outs="" expects="" numbered="" n=0 status=0
+    local entry=$1 block=${2%@*} grid="--grid 1" file=tests/tile/blackwell.py word args="" outs="" expects="" numbered="" n=0 status=0
+    case $2 in *@*) grid="--grid ${2#*@} --cluster ${2#*@}" ;; esac
     shift 2
     for word in "$@"; do
         args="$args --arg $word"
@@ -98,7 +99,7 @@ tmem() { # entry block arguments...
         "$build/tirc" run "$file:${entry}_plain" $(printf -- ' --arg %s' "$@" | sed 's/=[^ ]*/=zeros/g') \
             --out "$zeros=$work/zeros.npy" >>"$work/log" 2>&1 &&
         { grep -q CUtensorMap "$work/k.cu" || # the launch of foreign PTX has no maps
-        "$build/tirc" run "$work/n.ptx" --grid 1 --block "$block" $numbered >>"$work/log" 2>&1; }
+        "$build/tirc" run "$work/n.ptx" $grid --block "$block" $numbered >>"$work/log" 2>&1; }
     say $? "$entry: ptxas takes it, and nvcc's PTX gives the same"
 }
 while read -r entry block words; do
