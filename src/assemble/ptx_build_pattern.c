@@ -30,7 +30,9 @@ static ptx_operand argument_value(ptx_builder *b, const ir_expr *e) {
     ptx_operand x = ptx_build_scalar(b, e);
     if (ir_type_is_bool(e->type))
         return ptx_build_as_predicate(b, x);
-    if (!is_short(e->type) || ptx_build_is_immediate(x))
+    if (is_short(e->type) && ptx_build_is_immediate(x)) /* ptxas takes no number as a mask of CTAs */
+        return ptx_build_in_register(b, PTX_CLASS_BYTE, x);
+    if (!is_short(e->type))
         return x;
     return ptx_build_compute(b, PTX_CLASS_BYTE, PTX_OP_CVT, PTX_MODS(PTX_MOD_U16, PTX_MOD_U32), PTX_ARGS(x));
 }

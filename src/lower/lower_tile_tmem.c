@@ -200,6 +200,11 @@ static const ir_expr *bits_as(lower_tile *op, const ir_expr *x, num_dtype dtype)
     return ir_type_equal(type, x->type) ? x : ir_make(op->module, IR_REINTERPRET, type, &x, 1);
 }
 
+/* Registers of 16 bits that hold the elements as they are. */
+static num_dtype half_type(num_dtype dtype) {
+    return num_dtype_is_float(dtype) ? dtype : NUM_DTYPE_U16;
+}
+
 static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
                       const ir_tensor *slots, ir_stmt *block) {
     base_arena *arena = op->context->arena;
@@ -219,7 +224,7 @@ static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir
         }
         /* a move does not wait for the load; shifts would */
         const ir_expr *halves =
-            lower_tile_result(op, block, "mov.b32 {%0, %1}, $0", NUM_DTYPE_U16, 2, &value, 1);
+            lower_tile_result(op, block, "mov.b32 {%0, %1}, $0", half_type(dtype), 2, &value, 1);
         for (unsigned h = 0; h < 2; h++) {
             const ir_expr *index = lower_tile_int(op, 2 * (t->first + r) + h);
             ir_block_add(
@@ -242,8 +247,9 @@ static void emit_store(lower_tile *op, const plan *p, const transfer *t, const i
             continue;
         }
         const ir_expr *next = lower_tile_int(op, 2 * (t->first + r) + 1);
-        const ir_expr *halves[] = {bits_as(op, value, NUM_DTYPE_U16),
-                                   bits_as(op, ir_load(op->module, slots, &next, 1), NUM_DTYPE_U16)};
+        num_dtype half = half_type(slots->type.dtype);
+        const ir_expr *halves[] = {bits_as(op, value, half),
+                                   bits_as(op, ir_load(op->module, slots, &next, 1), half)};
         args[r + 1] = lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, halves, 2);
     }
     const char *pattern = base_arena_format(arena, "tcgen05.st.sync.aligned.%s.x%d.b32 [$0], %s",
