@@ -28,6 +28,7 @@ static const candidate candidates[] = {
     {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem, false},
     {"copy_async", "tcgen05_cp", AT_THREAD, lower_tile_refuse_cp, lower_tile_emit_cp, true},
     {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma, true},
+    {"copy_async", "dsmem", AT_THREAD, lower_tile_refuse_dsmem, lower_tile_emit_dsmem, true},
     {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts, false},
     {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma, true},
     {"gemm", "mma", AT_WARP, lower_tile_refuse_mma_sync, lower_tile_emit_mma_sync, false},

@@ -137,6 +137,8 @@ const char *lower_tile_refuse_mma_sync(lower_tile *op);
 void lower_tile_emit_mma_sync(lower_tile *op);
 const char *lower_tile_refuse_cp(lower_tile *op);
 void lower_tile_emit_cp(lower_tile *op);
+const char *lower_tile_refuse_dsmem(lower_tile *op);
+void lower_tile_emit_dsmem(lower_tile *op);
 const char *lower_tile_refuse_tma(lower_tile *op);
 void lower_tile_emit_tma(lower_tile *op);
 const char *lower_tile_refuse_tmem(lower_tile *op);

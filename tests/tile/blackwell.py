@@ -809,3 +809,51 @@ def pair_plain(A: T.Buffer((256, 64), "float16"), B: T.Buffer((64, 64), "float16
                 D[i, j] = T.float32(0)
                 for k in range(64):
                     D[i, j] = D[i, j] + T.cast(A[i, k], "float32") * T.cast(B[j, k], "float32")
+
+
+# A tile of shared memory, under its swizzle, and a part of a padded one to the other CTA.
+# tmem: across_ctas 128@2 A=arange B=zeros
+@T.prim_func
+def across_ctas(A: T.Buffer((2, 64, 64), "float16"), B: T.Buffer((2, 64, 64), "float16")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(128,), cluster=(2,)))
+    rank = T.cuda.block_idx("x")
+    t = T.cuda.thread_idx("x")
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((2, 64, 64), "float16", layout=T.mma_shared_layout("float16", 3, (2, 64, 64)))
+    p = T.alloc_shared((8, 72), "float16")
+    q = T.alloc_shared((8, 64), "float16")
+    if t == 0:
+        T.ptx["mbarrier.init.shared.b64"](bar.ptr_to([0]), 1)
+        T.ptx["fence.mbarrier_init.release.cluster"]()
+        T.ptx["mbarrier.arrive.expect_tx.shared.b64"](T.ptx.SINK, bar.ptr_to([0]), 64 * 64 * 2 + 8 * 64 * 2)
+    Tx.cta.copy(s[0, :, :], A[rank, :, :])
+    Tx.cta.copy(p[:, 8:72], A[rank, 0:8, :])
+    T.ptx["fence.proxy.async.shared::cta"]()
+    T.ptx["barrier.cluster.arrive.aligned"]()
+    T.ptx["barrier.cluster.wait.aligned"]()
+    if t == 0:
+        Tx.copy_async(s[1, :, :], s[0, :, :], dispatch="dsmem", mbar=bar.ptr_to([0]), remote_cta_id=1 - rank)
+        Tx.copy_async(q[:, :], p[:, 8:72], mbar=bar.ptr_to([0]), remote_cta_id=1 - rank)
+    done: T.bool = False
+    while done == False:
+        T.ptx["mbarrier.try_wait.parity.shared.b64"](done, bar.ptr_to([0]), 0)
+    Tx.cta.copy(B[rank, :, :], s[1, :, :])
+    T.cuda.cta_sync()
+    Tx.cta.add(B[rank, 0:8, :], B[rank, 0:8, :], q[:, :])
+    T.ptx["barrier.cluster.arrive.aligned"]()
+    T.ptx["barrier.cluster.wait.aligned"]()
+
+
+@T.prim_func
+def across_ctas_plain(A: T.Buffer((2, 64, 64), "float16"), B: T.Buffer((2, 64, 64), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        for r in range(2):
+            for i in range(64):
+                for j in range(64):
+                    if i < 8:
+                        B[r, i, j] = A[1 - r, i, j] + A[1 - r, i, j]
+                    else:
+                        B[r, i, j] = A[1 - r, i, j]
