@@ -77,6 +77,51 @@ kernel arena.py "a = T.alloc_tensor(ty_args=[T.Tensor((8,), 'float32', scope='sh
     "b = T.alloc_tensor(ty_args=[T.Tensor((8,), 'float32', scope='shared.dyn')])" 'a[0] = b[0]' 'B[tx] = a[0]'
 try "second dynamic arena" 1 'arena.py:7:[0-9]+: error: .*\[T0' $build_cuda arena.py --format line -o out/k.cu
 kernel good.py 'B[tx] = A[tx]'
+cat >factory.py <<'E1'
+from tvm.script import tirx as T
+def make(M, N=2):
+    if M > 9:
+        return M
+    @T.prim_func
+    def inner(A: T.Buffer((M, N), "int32")):
+        A[0, 0] = 1
+    return inner
+E1
+try "factory without its constants" 1 "factory.py:2:5: error: 'make' needs a value for M \[T0381\]" $build_cuda factory.py --format line -o out/k.cu
+try "factory that gives no kernel" 1 "factory.py:2:5: error: 'make' gives an int, not a kernel \[T0383\]" \
+    $build_cuda factory.py:make -D M=12 --format line -o out/k.cu
+{ cat factory.py; printf '@T.jit\ndef k(A: T.Buffer((K,), "int32"), *, K: T.constexpr):\n    A[0] = K\n'; } >two.py
+try "two candidates" 1 'the file has 2 functions that make a kernel \[T0382\]' $build_cuda two.py --format line -o out/k.cu
+try "template without its constants" 1 "two.py:10:5: error: 'k' needs a constant for K \[T0384\]" $build_cuda two.py:k --format line -o out/k.cu
+cat >class.py <<'E2'
+from tvm.script import tirx as T
+class P:
+    pass
+class Q:
+    pass
+class R(P, Q):
+    pass
+@T.meta_class
+class C:
+    def __init__(self):
+        T.alloc_local((4,), "float32")
+@T.inline
+def leave(x):
+    if x > 0:
+        return
+@T.prim_func
+def k(A: T.Buffer((4,), "int32"), n: T.int32):
+    c = C()
+    leave(n)
+E2
+try "two bases" 1 "class.py:6:12: error: 'R' has a second base class; one is possible \[T0386\]" $build_cuda class.py --format line -o out/k.cu
+try "tensor that no field holds" 1 'class.py:11:9: error: the constructor of .C. allocates .* \[T0380\]' $build_cuda class.py --format line -o out/k.cu
+try "return out of the middle of an inline function" 1 'class.py:15:9: error: return under a branch .* \[T0385\]' \
+    $build_cuda class.py --format line -o out/k.cu
+printf 'def f(n):\n    return f(n + 1)\nf(0)\n' >deep.py
+try "recursion without an end" 1 'deep.py:2:[0-9]+: error: calls nested over .* \[T0281\]' $build_cuda deep.py --format line -o out/k.cu
+printf 'while True:\n    pass\n' >spin.py
+try "loop without an end" 1 'spin.py:.*: error: evaluation of the script took too many steps \[T0280\]' $build_cuda spin.py --format line -o out/k.cu
 try "missing --arg" 1 'parameter `A` .*is not given \[T0805\]' "$tirc" run good.py --out B=out/b.npy --format line
 make_npy short.npy '(63,)' 63
 try "mis-shaped --arg" 1 '\[T0806\]' "$tirc" run good.py --arg A=short.npy --out B=out/b.npy --format line

@@ -29,7 +29,7 @@ without_places() { sed -E 's/ @[0-9]+:[0-9]+-[0-9]+:[0-9]+$//' "$1"; }
 comparable() { sed -E 's/^( *(finally: Handler|name: Name "[^"]*"|value: (Function .*|For|With))) @[0-9:-]+$/\1/' "$1"; }
 python_version=$(python3 -c 'import sys; print("%d%02d" % sys.version_info[:2])' 2>/dev/null || echo 0)
 files=0
-for file in "$here"/corpus/*.py; do
+for file in "$here"/corpus/*.py tests/python/corpus/*.py examples/factory_gemm.py examples/softmax_template.py; do
     files=$((files + 1))
     name=$(basename "$file")
     if ! "$dump" ast "$file" >"$work/ours" 2>"$work/why"; then
