@@ -158,6 +158,20 @@ E2
 "$tirc" run case.py --arg C=zeros --show C >log 2>&1 && grep -q 'C = int32\[16\]: 9 0 32640 0' log
 say $? "case E13: the same while compiling"
 # ---- H
+kernel asm 's = T.alloc_shared((4,), "uint64")
+x: T.uint32 = 0
+T.ptx.mbarrier.init.shared.b64(s.ptr_to([0]), 32)
+T.ptx.fence.mbarrier_init.release.cluster()
+T.ptx.bar.sync(0)
+T.ptx.ld.global_.b32(x, A.ptr_to([n]))
+T.ptx.st.global_.b32(C.ptr_to([0]), x)'
+for example in asm.py "$root"/examples/*.py; do "$tirc" build "$example" --emit cuda 2>/dev/null; done >all.cu
+# every asm statement from its first word to its semicolon, on one line
+tr '\n' ' ' <all.cu | grep -o -E '\basm\b[^;]*("[^"]*"[^;"]*)*;' >asm.txt
+for word in mbarrier.init fence.mbarrier_init bar.sync ld.global.b32 st.global.b32; do grep -q -F "$word" asm.txt || echo "no asm with $word"; done >log
+{ grep -v -E '^asm volatile' asm.txt; grep -v -F ': "memory")' asm.txt; } >>log
+[ ! -s log ] && [ -s asm.txt ]
+say $? "case H01: every asm statement of the CUDA text is volatile and clobbers memory"
 kernel case 'T.attr({"tirx.max_registers": 64, "tirx.launch_bounds_min_blocks_per_sm": 2})
 C[0] = 1'
 told "case H07: a register cap beside launch bounds is refused" 1 case.py -- "8:12 T0251 a register cap together with launch bounds"
