@@ -474,6 +474,64 @@ script_value script_word_chain(script_evaluator *e, const script_call *call) {
     return result;
 }
 
+script_value script_word_accumulate(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST), sum = script_none();
+    if (!script_iterate(e, call->value[0], &list, call->place[0]))
+        return script_poison();
+    for (size_t i = 0; i < list->items.count && !script_is_poison(sum); i++) {
+        script_arguments arguments = {0};
+        script_value next = list->items.items[i];
+        base_vector_push(e->arena, &arguments.items, (script_argument){.value = sum, .span = call->span});
+        base_vector_push(e->arena, &arguments.items, (script_argument){.value = next, .span = call->span});
+        sum = i == 0 ? next
+              : !call->given[1]
+                  ? script_binary(e, SCRIPT_OP_ADD, sum, next, call->span)
+                  : script_call_value(e, call->value[1], &arguments, NULL, call->span, call->span);
+        script_list_add(e->arena, result, sum);
+    }
+    return script_is_poison(sum) ? sum : result;
+}
+
+/* Tuples of the items at r places: in rising order, or in every order of different places. */
+script_value script_word_choices(script_evaluator *e, const script_call *call) {
+    script_list *list;
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
+    if (!script_iterate(e, call->value[0], &list, call->place[0]))
+        return script_poison();
+    int64_t n = (int64_t)list->items.count, r = n, at[16] = {0};
+    bool every = call->word->data == 1;
+    if (call->given[1] && !script_constant_int(e, call->value[1], &r, call->place[1], "the number of items"))
+        return script_poison();
+    if (r < 0 || r > 16) {
+        script_error(e, "T0263", call->span, "tuples of %lld items; up to 16 are possible", (long long)r);
+        return script_poison();
+    }
+    for (int64_t depth = 0; depth >= 0;) {
+        bool fits = true;
+        if (!script_enter(e, call->span))
+            return script_poison();
+        script_leave(e);
+        for (int64_t i = 0; i < depth && depth <= r; i++)
+            fits &= depth == 0 || i + 1 >= depth || at[i] != at[depth - 1];
+        if (fits && depth == r) {
+            script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+            for (int64_t i = 0; i < r; i++)
+                script_list_add(e->arena, tuple, list->items.items[at[i]]);
+            script_list_add(e->arena, result, tuple);
+        } else if (fits && depth < r && n > 0) { /* one place more */
+            at[depth] = every || depth == 0 ? 0 : at[depth - 1] + 1;
+            depth++;
+            if (at[depth - 1] < n)
+                continue;
+        }
+        while (depth > 0 && ++at[depth - 1] >= n) /* the next at this place, or at one before */
+            depth--;
+        depth -= depth == 0;
+    }
+    return result;
+}
+
 /* next(items): the first one; what a generator would go on to is not kept. */
 script_value script_word_next(script_evaluator *e, const script_call *call) {
     script_list *list;

@@ -306,6 +306,39 @@ script_value script_construct(script_evaluator *e, script_class *class, script_a
     return v;
 }
 
+/* replace(record, x=1), asdict(record), astuple(record) */
+script_value script_word_record(script_evaluator *e, const script_call *call) {
+    script_value v = call->value[0];
+    if (v.kind != SCRIPT_VALUE_OBJECT || v.as.object->class->kind != SCRIPT_CLASS_RECORD) {
+        script_error(e, "T0205", call->place[0], "%s takes a record, not %s", call->word->path,
+                     script_value_name(e->arena, v));
+        return script_poison();
+    }
+    const script_class *class = v.as.object->class;
+    script_value result =
+        script_list_make(e->arena, call->word->data == 2 ? SCRIPT_VALUE_TUPLE : SCRIPT_VALUE_DICT);
+    script_arguments arguments = {0};
+    for (size_t i = 0; i < class->fields.count; i++) {
+        const char *name = class->fields.items[i].name;
+        script_binding *field = script_scope_find(e, v.as.object->fields, name);
+        script_argument argument = {
+            .name = name, .value = field ? field->value : script_none(), .span = call->span};
+        bool changed = false;
+        for (size_t j = 0; j < call->keywords.items.count; j++)
+            changed |= strcmp(call->keywords.items.items[j].name, name) == 0;
+        if (!changed)
+            base_vector_push(e->arena, &arguments.items, argument);
+        if (call->word->data == 1)
+            script_list_add(e->arena, result, script_string(e->arena, name, strlen(name)));
+        script_list_add(e->arena, result, argument.value);
+    }
+    if (call->word->data != 0)
+        return result;
+    for (size_t i = 0; i < call->keywords.items.count; i++)
+        base_vector_push(e->arena, &arguments.items, call->keywords.items.items[i]);
+    return script_construct(e, (script_class *)(uintptr_t) class, &arguments, call->span);
+}
+
 /* super(): the object seen as one of the base of the class whose function runs. */
 script_value script_word_super(script_evaluator *e, const script_call *call) {
     const script_class *owner = e->closure ? e->closure->owner : NULL;

@@ -285,6 +285,16 @@ script_value script_word_zip(script_evaluator *e, const script_call *call) {
         if (lists[i]->items.count < shortest)
             shortest = lists[i]->items.count;
     }
+    const script_value *strict = script_argument_of(call, "strict");
+    bool same = false;
+    if (strict && !script_constant_bool(e, *strict, &same, script_argument_span(call, "strict"), "strict"))
+        return script_poison();
+    for (size_t i = 0; same && i < count; i++)
+        if (lists[i]->items.count != shortest) {
+            script_error(e, "T0262", call->rest.items.items[i].span, "zip(strict=True) of %zu items and %zu",
+                         lists[i]->items.count, shortest);
+            return script_poison();
+        }
     script_charge(e, count > 0 ? count * shortest : 0);
     for (size_t i = 0; count > 0 && i < shortest; i++) {
         script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
@@ -558,7 +568,25 @@ script_value script_word_math_real(script_evaluator *e, const script_call *call)
         return script_float(tanh(x));
     case 9:
         return script_float(fabs(x));
+    case 11:
+        return script_float(copysign(x, y));
+    case 12:
+        if (y == 0) {
+            script_error(e, "T0261", call->span, "division by zero");
+            return script_poison();
+        }
+        return script_float(fmod(x, y));
+    case 13:
+        return script_float(hypot(x, y));
     default:
         return script_float(pow(x, y));
     }
+}
+
+script_value script_word_math_class(script_evaluator *e, const script_call *call) {
+    double x;
+    if (!real_argument(e, call, 0, &x))
+        return script_poison();
+    bool nan = x != x, finite = x - x == 0;
+    return script_bool(call->word->data == 0 ? nan : call->word->data == 1 ? !nan && !finite : finite);
 }

@@ -1,5 +1,5 @@
 # Every line is printed by Python and by tirc; the texts are compared.
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import Enum, IntEnum, auto
 from typing import NamedTuple, Optional
 
@@ -150,3 +150,4 @@ class Outer:
 
 
 print(Outer().total(), Outer.Inner.depth)
+print(replace(p, n=7).n, replace(p, m=9).area(), p.n, asdict(Config(1, 2, 3, ["x"])), astuple(Config(4)))

@@ -55,3 +55,6 @@ a, b = b, a
 print(a, b, c, d, e)
 big = {i: i * i for i in range(2000)}
 print(len(big), big[1999], 1999 in big, 2000 in big, {str(i): i for i in range(100)}["42"], {(i, j): i - j for i in range(9) for j in range(9)}[(8, 1)])
+print(list(itertools.accumulate([1, 2, 3, 4])), list(itertools.accumulate([3, 1, 4], max)), list(itertools.accumulate([])))
+print(list(itertools.combinations([1, 2, 3, 4], 2)), list(itertools.combinations("abc", 3)), list(itertools.combinations([1], 2)), list(itertools.combinations([1, 2], 0)))
+print(list(itertools.permutations([1, 2, 3])), list(itertools.permutations("abc", 2)), list(itertools.permutations([], 1)), list(itertools.permutations([5])))
