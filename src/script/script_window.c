@@ -474,6 +474,48 @@ script_value script_word_part_view(script_evaluator *e, const script_call *call)
     return script_window_reshape(e, call->receiver, shape, type.rank, call->span);
 }
 
+/* vload([i, j], "float32x4") and vstore([i, j], value): the last index starts a vector of the lanes. */
+script_value script_word_part_vector(script_evaluator *e, const script_call *call) {
+    script_window *window = call->receiver.as.window;
+    const ir_tensor_type *type = &window->face.type;
+    ir_type wanted = script_element_type(&window->face);
+    const script_value *dtype = script_argument_of(call, "dtype");
+    const ir_expr *const *indices;
+    script_value region;
+    if (dtype && !script_to_dtype(e, *dtype, &wanted, script_argument_span(call, "dtype")))
+        return script_poison();
+    if (call->word->data && script_is_ir(call->value[1])) {
+        const ir_expr *value = script_to_expr(e, call->value[1], call->place[1]);
+        if (!value)
+            return script_poison();
+        wanted.lanes = value->type.lanes;
+    }
+    if (wanted.dtype != type->dtype || wanted.lanes % type->lanes != 0) {
+        script_error(e, "T0233", call->span, "a vector of %s from '%s' of %s", script_type_name(e, wanted),
+                     window->face.name, script_type_name(e, script_element_type(&window->face)));
+        return script_poison();
+    }
+    if (!script_indices(e, &window->face, call->value[0], call->place[0], &indices, &region))
+        return script_poison();
+    if (region.kind == SCRIPT_VALUE_REGION) {
+        script_error(e, "T0211", call->place[0], "a vector access of '%s' takes %u indices",
+                     window->face.name, type->rank);
+        return script_poison();
+    }
+    script_value index = tuple_of(e, indices, type->rank);
+    const ir_expr *last = indices[type->rank - 1];
+    if (wanted.lanes > type->lanes && last->type.lanes == 1) {
+        const ir_expr *args[2] = {last, ir_int(e->module, (num_dtype)last->type.dtype, 1)};
+        index.as.list->items.items[type->rank - 1] = script_expr(
+            ir_make(e->module, IR_RAMP, ir_type_prim((num_dtype)last->type.dtype, wanted.lanes / type->lanes),
+                    args, 2));
+    }
+    if (call->word->data == 0)
+        return script_window_item(e, window, index, call->span, call->place[0]);
+    script_window_store(e, window, index, call->value[1], call->span, call->place[0], call->place[1]);
+    return script_none();
+}
+
 script_value script_window_attribute(script_evaluator *e, script_value window, const char *name,
                                      base_span span) {
     bool found;

@@ -27,6 +27,7 @@ static void becomes(void **state) {
          "w[0, 0] += w.view(2, 64)[1, 5]\n"
          "q = T.address_of(w.sub[2, 3])\n"
          "r: T.let = w[2, T.Ramp(4, 1, 4)]\n"
+         "w.vstore([3, 8], w.vload([2, 4], \"float16x4\"))\n"
          "assert w.shape == (8, 16) and w.dtype == \"float16\" and w.scope() == \"shared\"\n"
          "assert p.ty.element_type == T.float16 and p.ty.storage_scope == \"shared\"\n"
          "u = w[1:3, 2:4]\n"
@@ -36,7 +37,8 @@ static void becomes(void **state) {
          "s[tx % 8 + 1, 3 * n + 2] = s[tx % 8 + 3, 3 * n + 4] + 1.0_float16\n"
          "s[tx % 8, 3 * n] = s[tx % 8, 3 * n] + s[tx % 8 + 4, 3 * n + 5]\n"
          "let q: float16*shared = &s[tx % 8 + 2, 3 * n + 3]\n"
-         "let r: float16x4 = s[tx % 8 + 2, ramp(3 * n + 4, 1, 4)]\n");
+         "let r: float16x4 = s[tx % 8 + 2, ramp(3 * n + 4, 1, 4)]\n"
+         "s[tx % 8 + 3, ramp(3 * n + 8, 1, 4)] = s[tx % 8 + 2, ramp(3 * n + 4, 1, 4)]\n");
 }
 
 /* A start that reads memory is taken where the part is made. */
@@ -171,7 +173,8 @@ static void refusals(void **state) {
         "l = w.view(4, 32)[0, 0:2]\n"
         "m = w[1, 2, 3]\n"
         "o = w.rearrange(\"i j -> j\")\n"
-        "p = w[8:10, 0]\n",
+        "p = w[8:10, 0]\n"
+        "q = w.vload([0, 0], \"float32x2\")\n",
         "7:11 T0274 'w' is a part of 's' that starts at values of the kernel: it has no 'layout' of its own",
         "8:11 T0274 it has no 'data' of its own", "9:28 T0274 no layout of its own counts from there",
         "10:9 T0213 the view has 100 elements, 'w' has 128",
@@ -181,7 +184,8 @@ static void refusals(void **state) {
         "15:11 T0202 has no attribute 'foo'", "16:5 T0227 'shape' of a tensor is read-only",
         "17:9 T0211 permute of 1 axes; 'w' has 2", "18:23 T0234 a vector index of", "19:9 T0274 a range of",
         "20:11 T0211 'w' has 2 axes, the index has 3",
-        "21:21 T0274 a factor of the left side is not on the right");
+        "21:21 T0274 a factor of the left side is not on the right",
+        "23:9 T0233 a vector of float32x2 from 'w' of float16");
 }
 
 int main(void) {
