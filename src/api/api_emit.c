@@ -149,7 +149,7 @@ static bool emit_from_ir(emit_call *call) {
             api_plan_text(module->session, lowered->plans.items[i], options->target, &call->out);
         return true;
     case TIRC_EMIT_PLAN_SVG:
-        api_plan_svg(module->session, lowered, &call->out);
+        api_plan_svg(module->session, lowered, options->target, &call->out);
         return true;
     case TIRC_EMIT_PLAN_JSON:
         for (size_t i = 0; i < lowered->plans.count; ++i)

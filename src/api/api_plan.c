@@ -74,13 +74,29 @@ static const lower_part *next_shared(const lower_plan *plan, size_t part, bool l
     return NULL;
 }
 
+/* Bytes before a part that belong to no other part: what its alignment skips, or a gap. */
+static uint64_t part_padding(const lower_plan *plan, const lower_part *part) {
+    uint64_t end = 0;
+    for (size_t k = 0; part->known && k < plan->parts.count; ++k) {
+        const lower_part *other = &plan->parts.items[k];
+        uint64_t other_end = other->offset + other->bytes;
+        if (other == part || other->root != part->root || !other->known || other->offset >= part->offset)
+            continue;
+        if (other_end >= part->offset)
+            return 0;
+        end = other_end > end ? other_end : end;
+    }
+    return part->known ? part->offset - end : 0;
+}
+
 static void part_words(const tirc_session *session, const lower_plan *plan, size_t index, uint64_t root,
                        base_builder *out) {
     static const char *const shares[] = {"reuses bytes of", "shares bytes, both in use, with"};
     const lower_part *part = &plan->parts.items[index];
     if (part->known)
-        base_builder_format(out, "      part  offset %6" PRIu64 "  %8" PRIu64 " bytes  %s",
-                            root + part->offset, part->bytes, part->name);
+        base_builder_format(out,
+                            "      part  offset %6" PRIu64 "  %8" PRIu64 " bytes  align %4" PRIu32 "  %s",
+                            root + part->offset, part->bytes, part->tensor->type.align, part->name);
     else
         base_builder_format(out, "      part  offset known at run time  %s", part->name);
     use_words(session, &part->use, out);
@@ -90,6 +106,9 @@ static void part_words(const tirc_session *session, const lower_plan *plan, size
         for (const lower_part *other; (other = next_shared(plan, index, live, &at)); first = false)
             base_builder_format(out, "%s%s %s", first ? "; " : ",", first ? shares[live] : "", other->name);
     }
+    uint64_t padding = part_padding(plan, part);
+    if (padding)
+        base_builder_format(out, ", %" PRIu64 " bytes of padding before it", padding);
     base_builder_char(out, '\n');
 }
 
@@ -257,8 +276,9 @@ static void json_part(const tirc_session *session, const lower_plan *plan, size_
     base_builder_string(out, "{\"name\":");
     json_string(out, part->name);
     if (part->known)
-        base_builder_format(out, ",\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64, root + part->offset,
-                            part->bytes);
+        base_builder_format(
+            out, ",\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"align\":%" PRIu32 ",\"padding\":%" PRIu64,
+            root + part->offset, part->bytes, part->tensor->type.align, part_padding(plan, part));
     json_use(session, &part->use, out);
     for (int live = 0; live < 2; ++live) {
         size_t at = 0, count = 0;
@@ -376,8 +396,8 @@ static void add_box(const tirc_session *session, const lower_use *use, view_memo
     base_vector_push(session->arena, boxes, box);
 }
 
-static void add_map(const tirc_session *session, const lower_plan *plan, bool dynamic, bool named,
-                    map_list *maps) {
+static void add_map(const tirc_session *session, const lower_plan *plan, const lower_device *device,
+                    bool dynamic, bool named, map_list *maps) {
     base_arena *arena = session->arena;
     uint64_t total = dynamic ? plan->dynamic_smem_bytes : plan->static_smem_bytes;
     box_list boxes = {0};
@@ -405,16 +425,24 @@ static void add_map(const tirc_session *session, const lower_plan *plan, bool dy
     const char *title =
         base_arena_format(arena, "%s%s%s shared memory, %" PRIu64 " bytes", named ? plan->kernel_name : "",
                           named ? ": " : "", dynamic ? "dynamic" : "static", total);
+    if (device) {
+        uint64_t together = plan->static_smem_bytes + plan->dynamic_smem_bytes;
+        title = base_arena_format(arena, "%s%s; %s gives a CTA %u", title,
+                                  together != total ? base_arena_format(arena, " of %" PRIu64, together) : "",
+                                  device->name, device->shared_per_cta);
+    }
     view_memory map = {.title = title, .boxes = boxes.items, .count = boxes.count, .total = total};
     base_vector_push(arena, maps, map);
 }
 
-void api_plan_svg(const tirc_session *session, const lower_result *lowered, base_builder *out) {
+void api_plan_svg(const tirc_session *session, const lower_result *lowered, const char *target,
+                  base_builder *out) {
     map_list maps = {0};
+    const lower_device *device = lower_device_find(target ? target : "sm_90a");
     size_t kernels = lowered->plans.count;
     for (size_t i = 0; i < kernels; ++i)
         for (int dynamic = 0; dynamic < 2; ++dynamic)
-            add_map(session, lowered->plans.items[i], dynamic != 0, kernels > 1, &maps);
+            add_map(session, lowered->plans.items[i], device, dynamic != 0, kernels > 1, &maps);
     const char *title = kernels == 1 ? lowered->plans.items[0]->kernel_name
                                      : base_arena_format(session->arena, "%zu kernels", kernels);
     view_memory_svg(session->arena,
@@ -432,8 +460,8 @@ static void memory_body(void *argument) {
     memory_call *call = argument;
     const lower_plan *plan = call->report->plan;
     base_builder_start(&call->out, call->report->session->arena);
-    for (size_t i = 0; plan && i < plan->shared.count; ++i)
-        shared_row(call->report->session, plan, i, &call->out);
+    if (plan && plan->shared.count)
+        shared_words(call->report->session, plan, lower_device_find("sm_90a"), &call->out);
     call->status = TIRC_OK;
 }
 

@@ -64,7 +64,8 @@ void api_plan_text(const tirc_session *session, const lower_plan *plan, const ch
 void api_plan_json(const tirc_session *session, const lower_plan *plan, const char *target,
                    base_builder *out);
 /* The maps of shared memory of all kernels as one SVG. */
-void api_plan_svg(const tirc_session *session, const lower_result *lowered, base_builder *out);
+void api_plan_svg(const tirc_session *session, const lower_result *lowered, const char *target,
+                  base_builder *out);
 /* Code for the machine, made on first use. NULL after errors. */
 api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
 /* The machine's code with the approximations that the launch asks for. */

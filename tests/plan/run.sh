@@ -74,10 +74,10 @@ kernel k_kernel
   parameter 0  out          int32 (4096) align 64
   shared memory  static 384 bytes, dynamic 16384 bytes; sm_90 gives a CTA 232448
     dynamic offset      0     16384 bytes  align   64  arena  used in lines 18 to 23
-      part  offset      0       512 bytes  A  used in lines 18 to 20; reuses bytes of C; shares bytes, both in use, with slot
-      part  offset    512       512 bytes  B  used in lines 21 to 22
-      part  offset    256         4 bytes  slot  used in lines 18 to 20; shares bytes, both in use, with A
-      part  offset      0       256 bytes  C  used in lines 22 to 23; reuses bytes of A
+      part  offset      0       512 bytes  align   64  A  used in lines 18 to 20; reuses bytes of C; shares bytes, both in use, with slot
+      part  offset    512       512 bytes  align   64  B  used in lines 21 to 22
+      part  offset    256         4 bytes  align   64  slot  used in lines 18 to 20; shares bytes, both in use, with A
+      part  offset      0       256 bytes  align   64  C  used in lines 22 to 23; reuses bytes of A
     static  offset      0        20 bytes  align   64  small  used in lines 16 to 17
     static  offset    128       256 bytes  align  128  big  used in lines 17 to 20, 108 bytes of padding before it
 E3
@@ -94,7 +94,7 @@ assert plan["device"]["shared_per_cta"] == 232448 and plan["device"]["shared_sta
 assert plan["non_portable_cluster"] is False and plan["cooperative"] is False
 arena = plan["shared"][0]
 parts = {p["name"]: p for p in arena["parts"]}
-assert parts["slot"] == {"name": "slot", "offset": 256, "bytes": 4, "first_line": 18, "last_line": 20, "in_use_with": ["A"]}
+assert parts["slot"] == {"name": "slot", "offset": 256, "bytes": 4, "align": 64, "padding": 0, "first_line": 18, "last_line": 20, "in_use_with": ["A"]}
 assert parts["C"]["reuses"] == ["A"] and "in_use_with" not in parts["C"]
 assert plan["shared"][2]["padding"] == 108
 E4
@@ -143,6 +143,7 @@ part "a target without known limits" 1 "no limits are known of the target 'sm_99
 for code in T0460 T0461 T0462 T0463 T0464; do
     part "explain $code" 0 "right:" explain $code
 done
+part "run --stats prints total and limit" 0 'shared memory  static 428 bytes, dynamic 0 bytes; sm_90 gives a CTA 232448' run b01.tir --out out=out.npy --stats
 part "run --stats prints the map" 0 'static  offset    128       300 bytes  align  128  b  used in lines 11 to 12, 108 bytes of padding before it' run b01.tir --out out=out.npy --stats
 # The map as a picture: one box for each tensor and view, shared ones marked, bytes and lines at the edges
 if [ -n "$python" ]; then
@@ -196,7 +197,7 @@ for i in T.serial(8):
 T.cuda.cta_sync()
 B[tx] = T.cast(tile[tx // 8, tx], "float32") + x[tx % 32]
 E8
-"$tirc" build b02.py --emit plan >log 2>&1 && grep -q 'part  offset   1024      1024 bytes  tile' log && "$tirc" run b02.py --arg A=arange --out B=b02.npy >log 2>&1 && [ -n "${python:-}" ] &&
+"$tirc" build b02.py --emit plan >log 2>&1 && grep -q 'part  offset   1024      1024 bytes  align 1024  tile .*, 896 bytes of padding before it' log && "$tirc" run b02.py --arg A=arange --out B=b02.npy >log 2>&1 && [ -n "${python:-}" ] &&
     "$python" -c 'import struct
 b = struct.unpack("<64f", open("b02.npy", "rb").read()[-256:])
 assert all(b[t] == t + t // 8 + t % 32 for t in range(64)), b' >log 2>&1
