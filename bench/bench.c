@@ -271,6 +271,44 @@ static void bench_build(const char *tirc, const char *nvcc) {
     unlink(cuda);
 }
 
+static bool drop(void *user, const char *data, size_t size) {
+    (void)data;
+    *(size_t *)user += size;
+    return true;
+}
+
+/* The launch plan of a kernel with a pool, in one process: load, plan as JSON, close; beside its CUDA text.
+ */
+static void bench_plan(void) {
+    static char text[1 << 16];
+    FILE *file = fopen("examples/pool.py", "r");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0, bytes = 0;
+    static const tirc_emit_format formats[] = {TIRC_EMIT_PLAN_JSON, TIRC_EMIT_CUDA};
+    double times[2][51];
+    if (file)
+        fclose(file);
+    for (int round = 0; size && round < 51; ++round)
+        for (int f = 0; f < 2; ++f) {
+            tirc_source source = {.size = sizeof source,
+                                  .name = "pool.py",
+                                  .text = text,
+                                  .text_size = size,
+                                  .kind = TIRC_KIND_SCRIPT};
+            tirc_module *module;
+            double start = bench_now();
+            tirc_session *session = tirc_session_create(NULL);
+            if (tirc_load(session, &source, &module) != TIRC_OK ||
+                tirc_emit(module, formats[f], NULL, drop, &bytes) != TIRC_OK)
+                size = 0;
+            tirc_session_destroy(session);
+            times[f][round] = bench_now() - start;
+        }
+    double plan = bench_median(times[0], 51), cuda = bench_median(times[1], 51);
+    if (size)
+        printf("script to launch plan, in process: %.0f us; to CUDA text %.0f us: %.2f of it (at most 1.5)\n",
+               1e6 * plan, 1e6 * cuda, plan / cuda);
+}
+
 int main(int count, char **words) {
     char why[128] = "";
     if (count < 3)
@@ -278,6 +316,7 @@ int main(int count, char **words) {
     setenv("POCL_MAX_PTHREAD_COUNT", "1", 1);
     setenv("POCL_AFFINITY", "1", 1);
     bench_build(words[1], words[2]); /* first: a child's memory is counted from this process's size */
+    bench_plan();
     bool has_opencl = opencl_open(why, sizeof why);
     if (!has_opencl)
         printf("OpenCL: %s\n", why);
