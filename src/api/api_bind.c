@@ -533,6 +533,23 @@ static void learn_scalars(api_run *run) {
     }
 }
 
+/* Vector accesses rely on what the declaration says. The machine places tensors itself; addresses of a GPU
+ * are the caller's. */
+static bool check_alignment(api_run *run, const ir_tensor *tensor, const tirc_argument *argument) {
+    uint64_t address = (uint64_t)(uintptr_t)argument->data, align = tensor->type.align;
+    if (!run->device_data || align < 2 || address % align == 0)
+        return true;
+    base_diagnostic *diagnostic = base_report(
+        diagnostics_of(run), BASE_ERROR, "T0922", tensor->span,
+        "`%s` is at address 0x%" PRIx64 ", a multiple of %" PRIu64 " bytes; `%s` declares align=%" PRIu64,
+        tensor->name, address, address & (0 - address), kernel_of(run)->name, align);
+    base_help(diagnostics_of(run), diagnostic,
+              "pass memory that is aligned so, or declare the parameter with align=%" PRIu64
+              ": then accesses are no wider than that",
+              address & (0 - address));
+    return false;
+}
+
 bool api_bind_script(api_run *run) {
     base_arena *arena = run->module->session->arena;
     const ir_function *function = run->plan->function;
@@ -566,6 +583,7 @@ bool api_bind_script(api_run *run) {
             good = false;
             continue;
         }
+        good &= check_alignment(run, tensor, run->given[i]);
         run->buffers[buffers].name = tensor->name;
         run->buffers[buffers].align = tensor->type.align > 256 ? tensor->type.align : 256;
         run->repacked_of[buffers] = (uint32_t)i;

@@ -27,6 +27,12 @@ static const char *last_code(tirc_session *session) {
     return count && tirc_diagnostic_at(session, count - 1, &at) ? at.code : "";
 }
 
+static const char *last_text(tirc_session *session) {
+    tirc_diagnostic at = {0};
+    size_t count = tirc_diagnostic_count(session);
+    return count && tirc_diagnostic_at(session, count - 1, &at) ? at.text : "";
+}
+
 /* DLPack's DLTensor as its header lays it out. */
 typedef struct dl_tensor {
     void *data;
@@ -88,6 +94,21 @@ static void by_name(tirc_session *session, tirc_gpu *gpu, tirc_gpu_kernel *kerne
     check(tirc_gpu_call(kernel, arguments, 3, NULL) == TIRC_OK && tirc_gpu_wait(gpu, NULL) == TIRC_OK &&
               tirc_gpu_read(gpu, out, b, sizeof out) == TIRC_OK && out[127] == 3 * 127.f,
           "a call by name");
+    arguments[0].data = (void *)(uintptr_t)(a + 16);
+    check(tirc_gpu_call(kernel, arguments, 3, NULL) == TIRC_ERROR && !strcmp(last_code(session), "T0922") &&
+              strstr(last_text(session), "`A` is at address 0x") &&
+              strstr(last_text(session), "declares align=64"),
+          "a call with a tensor that is not aligned as declared");
+    arguments[0].data = (void *)(uintptr_t)a;
+    arguments[0].dtype = "float16";
+    check(tirc_gpu_call(kernel, arguments, 3, NULL) == TIRC_ERROR && strstr(last_text(session), "float16") &&
+              strstr(last_text(session), "float32"),
+          "a call with a wrong dtype");
+    arguments[0].dtype = "float32";
+    arguments[0].rank = 1;
+    check(tirc_gpu_call(kernel, arguments, 3, NULL) == TIRC_ERROR && strstr(last_text(session), "`A`"),
+          "a call with a wrong rank");
+    arguments[0].rank = 2;
     arguments[1].shape = wrong;
     check(tirc_gpu_call(kernel, arguments, 3, NULL) == TIRC_ERROR && !strcmp(last_code(session), "T0806"),
           "a call with a wrong shape");
