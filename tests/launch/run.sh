@@ -192,18 +192,7 @@ else
 fi
 
 # ---- covers: A33. One policy for driver and runtime: the opt-in is a high-water mark of the function
-cat >grows.py <<'E4'
-from tvm_tirx.script import tirx as T
-
-@T.function
-def grows(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32"), bytes: T.int32):
-    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(128,), dynamic_smem_bytes=bytes))
-    tx = T.cuda.thread_idx("x")
-    arena = T.alloc_tensor(ty_args=[T.Tensor((128,), "float32", scope="shared.dyn")])
-    arena[127 - tx] = A[tx]
-    T.cuda.cta_sync()
-    B[tx] = arena[tx] + T.float32(1.0)
-E4
+cp "$root/tests/launch/grows.py" .
 cat >policy.c <<'E5'
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,39 +260,9 @@ if nvcc=$("$root/tools/find-nvcc"); then
     for file in all bounds; do "$ptxas" -arch=sm_90a -o /dev/null $file.ptx >>log 2>&1; done
     [ ! -s log ]
     say $? "nvcc takes a launch function with every attribute, without a word"
-    {
-        "$tirc" build grows.py --emit cuda-host
-        cat <<'E6'
-#include <cstdio>
-#include <cstdlib>
-#include <dlfcn.h>
-static int sets;
-// Counts what the launch function asks of the runtime, then asks it.
-extern "C" cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value) {
-  typedef cudaError_t (*set)(const void *, enum cudaFuncAttribute, int);
-  sets++;
-  std::printf("attribute %d %d\n", (int)attribute, value);
-  return ((set)dlsym(RTLD_NEXT, "cudaFuncSetAttribute"))(function, attribute, value);
-}
-int main(int count, char **arguments) {
-  float host[128], *a, *b;
-  for (int i = 0; i < 128; ++i) host[i] = (float)i;
-  if (cudaMalloc(&a, 512) != cudaSuccess || cudaMalloc(&b, 512) != cudaSuccess ||
-      cudaMemcpy(a, host, 512, cudaMemcpyHostToDevice) != cudaSuccess) return 1;
-  for (int i = 1; i < count; ++i) {
-    int bytes = atoi(arguments[i]);
-    cudaError_t error = grows_kernel_launch(a, b, bytes, 0);
-    if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error == cudaSuccess) error = cudaMemcpy(host, b, 512, cudaMemcpyDeviceToHost);
-    std::printf("%d %s\n", bytes, error != cudaSuccess ? "refused" : host[5] == 123.f ? "ok" : "wrong");
-    (void)cudaGetLastError();
-  }
-  return 0;
-}
-E6
-    } >grows.cu 2>log
+    "$tirc" build grows.py --emit cuda-host -o grows_host.cu >log 2>&1
     make -s -C "$root" VARIANT="$(basename "$build")" shim >log 2>&1
-    "$nvcc" -std=c++17 -gencode arch=compute_90a,code=compute_90a -cudart shared -no-compress -Xcompiler -rdynamic -o grows grows.cu -ldl >log 2>&1
+    "$nvcc" -std=c++17 -gencode arch=compute_90a,code=compute_90a -cudart shared -no-compress -DCOUNT -Xcompiler -rdynamic -I. -o grows "$root/tests/launch/grows.cu" -ldl >log 2>&1
     say $? "A33: a program over the emitted launch function is built by nvcc"
     case $build in
     *asan* | *tsan*) echo "ok $((number += 1)) - A33: its launches # SKIP a sanitizer's own runtime cannot be preloaded into a foreign program" ;;
