@@ -242,15 +242,15 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
                                  PTX_ARGS(value, ptx_build_int(size), base));
     }
     base = ptx_build_in_register(b, PTX_CLASS_R64, base);
-    b->want = want;
-    if (wide_index && size == 1)
-        return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_ADD, PTX_MODS(PTX_MOD_S64), PTX_ARGS(base, value));
-    if (wide_index)
-        return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MAD, PTX_MODS(PTX_MOD_LO, PTX_MOD_S64),
-                                 PTX_ARGS(value, ptx_build_int(size), base));
     bool is_signed = num_dtype_class(index->type.dtype) == NUM_SIGNED;
-    return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MAD,
-                             PTX_MODS(PTX_MOD_WIDE, is_signed ? PTX_MOD_S32 : PTX_MOD_U32),
+    if (!wide_index) /* ptxas takes a product and a sum faster than mad.wide, which it splits */
+        value = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MUL,
+                                  PTX_MODS(PTX_MOD_WIDE, is_signed ? PTX_MOD_S32 : PTX_MOD_U32),
+                                  PTX_ARGS(value, ptx_build_int(size)));
+    b->want = want;
+    if (!wide_index || size == 1)
+        return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_ADD, PTX_MODS(PTX_MOD_S64), PTX_ARGS(base, value));
+    return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MAD, PTX_MODS(PTX_MOD_LO, PTX_MOD_S64),
                              PTX_ARGS(value, ptx_build_int(size), base));
 }
 
