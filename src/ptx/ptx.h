@@ -274,6 +274,8 @@ typedef struct ptx_print_options {
     bool lines;   /* .file and .loc */
 } ptx_print_options;
 void ptx_print(const ptx_module *module, const ptx_print_options *options, base_builder *out);
+/* Opcode and modifiers: "add.rn.f32". */
+void ptx_instruction_form(const ptx_instruction *instruction, base_builder *out);
 void ptx_instruction_print(const ptx_function *function, const ptx_instruction *instruction,
                            base_builder *out);
 

@@ -126,6 +126,12 @@ void ptx_operand_print(const ptx_operand *operand, base_builder *out) {
     }
 }
 
+void ptx_instruction_form(const ptx_instruction *instruction, base_builder *out) {
+    base_builder_string(out, ptx_op_name(instruction->op));
+    for (unsigned i = 0; i < instruction->mod_count; i++)
+        base_builder_format(out, ".%s", ptx_mod_text(instruction->op, instruction->mods[i]));
+}
+
 void ptx_instruction_print(const ptx_function *function, const ptx_instruction *instruction,
                            base_builder *out) {
     (void)function;

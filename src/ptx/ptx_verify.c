@@ -500,10 +500,7 @@ static void accepted_forms(verifier *v, base_diagnostic *diagnostic, bool with_m
 static const char *written(verifier *v) {
     base_builder text;
     base_builder_start(&text, v->arena);
-    base_builder_string(&text, ptx_op_name(v->instruction->op));
-    for (unsigned i = 0; i < v->instruction->mod_count; i++) {
-        base_builder_format(&text, ".%s", ptx_mod_text(v->instruction->op, v->instruction->mods[i]));
-    }
+    ptx_instruction_form(v->instruction, &text);
     return text.data;
 }
 
@@ -719,6 +716,18 @@ static const ptx_form *find_form(verifier *v, const ptx_form *forms, unsigned co
     return fits;
 }
 
+/* disable-output-lane has a bit for each lane of tensor memory that the operation works in: 128, or 256 of a
+ * pair. */
+static void check_output_lanes(verifier *v) {
+    const ptx_instruction *i = v->instruction;
+    unsigned words = ptx_has(i, PTX_MOD_CTA_GROUP__2) ? 8 : 4;
+    for (unsigned k = 4; k < i->operand_count; k++)
+        if (i->operands[k].kind == PTX_OPERAND_VECTOR && i->operands[k].count != words)
+            base_report(v->diagnostics, BASE_ERROR, "T0602", i->span,
+                        "`%s`: disable-output-lane has %u words, and cta_group::%u takes %u", written(v),
+                        i->operands[k].count, words / 4, words);
+}
+
 static void check_instruction(verifier *v, bool ours) {
     const ptx_instruction *instruction = v->instruction;
     unsigned count = 0, furthest = 0;
@@ -754,6 +763,9 @@ static void check_instruction(verifier *v, bool ours) {
     }
     if (instruction->op == PTX_OP_CALL) {
         check_call(v);
+    }
+    if (instruction->op == PTX_OP_TCGEN05_MMA || instruction->op == PTX_OP_TCGEN05_MMA_SP) {
+        check_output_lanes(v);
     }
     if (ours) {
         check_origin(v);

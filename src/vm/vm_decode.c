@@ -313,10 +313,13 @@ static void emit_unsupported(vm_decoder *d, size_t from, bool guarded) {
     d->ops.count = d->instruction_of.count = from;
     vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_UNSUPPORTED)->x = guarded; /* 1: does not end a block */
     uint8_t *reported = &d->program->reported[d->instruction->op];
-    if (!(*reported)++) /* once for each opcode: a kernel has hundreds of them */
+    if (!(*reported)++) { /* once for each opcode: a kernel has hundreds of them */
+        base_builder form;
+        base_builder_start(&form, d->arena);
+        ptx_instruction_form(d->instruction, &form);
         base_report(d->program->module->diagnostics, BASE_WARNING, "T0731", d->instruction->span,
-                    "the machine does not have '%s' in this form; a run that reaches it ends there",
-                    ptx_op_name(d->instruction->op));
+                    "the machine does not have '%s'; a run that reaches it ends there", form.data);
+    }
     *reported = 1;
 }
 

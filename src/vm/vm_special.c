@@ -99,8 +99,12 @@ vm_action vm_external_UNSUPPORTED(vm_warp *warp, const vm_op *op, uint32_t mask)
     vm_finding_kind kind = op->imm ? VM_FIND_TRAP : VM_FIND_UNSUPPORTED;
     vm_finding *finding =
         vm_finding_add(warp->cta, kind, warp->splits[warp->current].pc, warp, vm_first_lane(mask));
-    if (finding != NULL && finding->instruction != NULL)
-        finding->text = ptx_op_name(finding->instruction->op);
+    if (finding != NULL && finding->instruction != NULL) {
+        base_builder form;
+        base_builder_start(&form, vm_finding_arena(warp->cta));
+        ptx_instruction_form(finding->instruction, &form);
+        finding->text = form.data;
+    }
     warp->cta->status = op->imm ? VM_FAULTED : VM_UNSUPPORTED;
     return VM_HALT;
 }

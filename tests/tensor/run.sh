@@ -90,7 +90,7 @@ for schedule in early late 5; do
         $schedule 1 T0761
 done
 broken "sparse" 's/tcgen05.mma.cta_group::1.kind::f16 \[%base\], %adesc, %bdesc,/tcgen05.mma.sp.cta_group::1.kind::f16 [%base], %adesc, %bdesc, [%base],/' \
-    early 3 "the machine does not have 'tcgen05.mma.sp'" T0714
+    early 3 "the machine does not have 'tcgen05.mma.sp.cta_group::1.kind::f16'" T0714
 
 # The same product fed by TMA, beside sums in f64. Of an instruction with K = 16 and |D| < 128, 17 terms are cut below
 # 2^(6-25) and the sum below 2^(6-23): 16 of them are off by less than 16 * (17 * 2^-19 + 2^-17) = 6.5e-4.
