@@ -177,11 +177,60 @@ for schedule in early late 5; do
     broken_tma "another swizzle in the descriptors" 's/0x4000404000010000/0x8000404000010000/' $schedule T0830
     broken_tma "no fence after the wait" '/^wait:/,/^store:/s/tcgen05.fence::after_thread_sync;//' $schedule T0761
 done
+# The same by pairs of CTAs: each loads its half, the even one multiplies.
+pairs=(--tensor-map a=A,box=64x128,swizzle=128 --tensor-map b=B,box=64x64,swizzle=128
+    --tensor-map d=D,box=32x32,swizzle=128 --grid 2,2 --block 128)
+for options in "--schedule early" "--schedule late" "--schedule 7" "--schedule all" "--ctas-per-sm 1 --sms 2" \
+    "--ctas-per-sm 4 --sms 2" "--tmem-base 128" "--numerics fp32" "--numerics exact"; do
+    status=0
+    for stages in 2 4; do
+        # shellcheck disable=SC2086
+        "$tirc" run examples/gemm_pair.ptx "${tensors[@]}" "${pairs[@]}" --smem $((1024 + 24576 * stages)) --arg S=$stages \
+            --expect "D=$work/f64.npy" --atol 6.5e-4 --rtol 0 $options >"$work/log" 2>&1 || status=$?
+        grep -q -e warning: -e error: "$work/log" && status=1
+        [ $status -eq 0 ] || break
+    done
+    result $status "by pairs, 2 and 4 stages, near f64 and nothing found, $options"
+done
+broken_pair() { # name, sed program, code
+    for schedule in early late 5; do
+        local status=0
+        sed -E -e "$2" examples/gemm_pair.ptx >"$work/k.ptx"
+        if cmp -s examples/gemm_pair.ptx "$work/k.ptx"; then
+            echo "nothing changed" >"$work/log"
+            status=1
+        else
+            "$tirc" run "$work/k.ptx" "${tensors[@]}" "${pairs[@]}" --smem 50176 --arg S=2 --schedule $schedule >"$work/log" 2>&1
+            [ $? -ne 4 ] && grep -q -e "\[$3\]" "$work/log" || status=1
+        fi
+        result $status "by pairs: $1, $schedule"
+    done
+}
+broken_pair "no wait for full stages" '/%done, \[%full\]/d;/@!%done bra multiply_next/d' T0774
+broken_pair "no wait for empty stages" '/%done, \[%empty\]/d;/@!%done bra load_next/d' T0774
+broken_pair "no wait for the products" '/%done, \[%bar\], 0/d;/@!%done bra wait/d' T0757
+broken_pair "more bytes expected than come" 's/%full\], 49152/%full], 49168/' T0709
+broken_pair "only one CTA's bytes expected" 's/%full\], 49152/%full], 24576/' T0774
+broken_pair "both CTAs expect bytes" 's/@%is_leader mbarrier.arrive/mbarrier.arrive/' T0766
+broken_pair "the commit reaches one CTA" 's/mov.u16 %both, 3/mov.u16 %both, 1/' T0709
+broken_pair "each CTA reports to itself" 's/and.b32 %report, %full, 0xfeffffff;/mov.b32 %report, %full;/' T0709
+broken_pair "both CTAs multiply" '/and.pred %is_multiplier, %is_multiplier, %is_leader;/d' T0709
+broken_pair "nobody waits before dealloc" '/nor ends while/,/cluster.wait/{/barrier.cluster/d}' T0757
+broken_pair "one CTA gives back" 's/@!%is_allocator bra freed;/@!%is_leader bra freed; &/' T0750
+broken_pair "no dealloc" '/tcgen05.dealloc/d' T0745
+broken_pair "M = 128" 's/0x10200010/0x08200010/' T0756
+broken_pair "no fence after the wait" '/^wait:/,/^store:/s/tcgen05.fence::after_thread_sync;//' T0761
+broken_pair "no fence before the store" '/fence.proxy.async/d' T0792
+broken_pair "another swizzle in the descriptors" 's/0x4000404000010000/0x8000404000010000/' T0830
+broken_pair "a commit of one CTA" 's/tcgen05.commit.cta_group::2/tcgen05.commit.cta_group::1/' T0749
 if [ -n "$ptxas" ]; then
+    "$ptxas" -arch=sm_100a examples/gemm_pair.ptx -o "$work/cubin" >"$work/log" 2>&1
+    result $? "ptxas takes gemm_pair.ptx"
     "$ptxas" -arch=sm_100a examples/gemm_tma.ptx -o "$work/cubin" >"$work/log" 2>&1
     result $? "ptxas takes gemm_tma.ptx"
 else
-    number=$((number + 1))
+    number=$((number + 2))
+    echo "ok $((number - 1)) - ptxas takes gemm_pair.ptx # SKIP no CUDA toolkit"
     echo "ok $number - ptxas takes gemm_tma.ptx # SKIP no CUDA toolkit"
 fi
 echo "1..$number"
