@@ -269,7 +269,7 @@ static void unsupported(void **state) {
     vm_case_run(c, 1, 1);
     assert_int_equal(c->result->status, VM_UNSUPPORTED);
     assert_string_equal(vm_case_findings(c), "unsupported");
-    assert_string_equal(c->result->findings[0].text, "tex");
+    assert_string_equal(c->result->findings[0].text, "tex.1d.v4.u32.s32");
     assert_int_equal(a[0], 7);
 }
 
