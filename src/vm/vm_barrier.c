@@ -21,6 +21,9 @@ static uint32_t threads_expected(const vm_cta *cta, const vm_barrier *barrier) {
 static void release(vm_cta *cta, unsigned number) {
     vm_barrier *barrier = &cta->barriers[number];
     cta->events++;
+    barrier->last_count = barrier->expected ? barrier->expected : cta->warp_count * VM_LANES;
+    barrier->last_event = cta->events;
+    cta->used_barriers |= 1u << number;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         vm_warp *warp = &cta->warps[i];
         for (uint32_t s = 0; s < warp->split_count; s++)
@@ -133,6 +136,10 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
         if ((expected ? expected : threads) != all)
             mismatch(warp, pc, mask, expected ? expected : threads, all);
     }
+    /* Two groups of threads with one barrier: nothing keeps this phase behind the one with another count. */
+    uint32_t count = expected ? expected : threads;
+    if (barrier->last_count != 0 && barrier->last_count != count && warp->acquired < barrier->last_event)
+        mismatch(warp, pc, mask, count, barrier->last_count);
     barrier->pending[warp->index] |= mask;
     if (BARRIER_KIND(op->imm) == KIND_REDUCE)
         accumulate(warp, op, mask, barrier, first);

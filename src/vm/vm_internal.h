@@ -427,6 +427,8 @@ typedef struct vm_barrier {
     uint32_t accumulated;
     uint32_t first_pc;
     uint32_t contributed; /* bit per warp counted in this phase */
+    uint32_t last_count;  /* threads of the phase before; 0: none yet */
+    uint64_t last_event;  /* cta->events when it ended */
     uint32_t *pending;    /* per warp: lanes that arrived while others of the warp have not */
 } vm_barrier;
 
@@ -480,6 +482,7 @@ struct vm_cta {
     uint32_t warp_count, live_warps;
     vm_barrier barriers[VM_BARRIERS];
     uint32_t open_barriers; /* bit per barrier that has arrivals */
+    uint32_t used_barriers; /* bit per barrier that has had a phase */
     uint64_t writes;        /* version of shared and global memory as this CTA changed it */
     uint64_t steps, step_limit;
     bool turn_moved; /* a warp handed over in this round */

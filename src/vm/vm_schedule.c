@@ -93,13 +93,14 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     place_cta(cta, linear);
     if (cta->shared_bytes > VM_SHARED_RESERVED)
         memset(cta->shared, 0, cta->shared_bytes);
-    for (unsigned i = 0; cta->open_barriers && i < VM_BARRIERS; i++) {
+    for (uint32_t used = cta->open_barriers | cta->used_barriers; used; used &= used - 1) {
+        unsigned i = (unsigned)__builtin_ctz(used);
         uint32_t *pending = cta->barriers[i].pending;
         memset(pending, 0, cta->warp_count * sizeof *pending);
         memset(&cta->barriers[i], 0, sizeof cta->barriers[i]);
         cta->barriers[i].pending = pending;
     }
-    cta->open_barriers = 0;
+    cta->open_barriers = cta->used_barriers = 0;
     if (cta->mbarriers != NULL)
         vm_mbarrier_start(cta);
     if (cta->group == NULL && cta->async != NULL) {
