@@ -97,6 +97,7 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->tmem_random = from->tmem_random;
     to->tmem_lanes_release = from->tmem_lanes_release;
     to->tmem_unpack_preserves = from->tmem_unpack_preserves;
+    to->strict_ptx = from->strict_ptx;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;
     if (from->print) {

@@ -53,6 +53,7 @@ static const cli_option options[] = {
     {"--tmem-lanes", "strict|release",
      "lane 0 of an address of tensor memory in other warps; strict when not given", false},
     {"--tmem-unpack", "zero|keep", "upper halves of cells after .unpack::16b; zero when not given", false},
+    {"--strict-ptx", NULL, "what hardware lets pass and PTX leaves open is an error too", false},
     {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
     {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
     {"--fp-contract", "on|off", "a * b + c as one rounding; on when not given", false},
@@ -216,6 +217,7 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
     const char *priority = cli_value(arguments, "--priority");
     uint64_t carveout = 0;
     char *end;
+    launch->strict_ptx = cli_flag(arguments, "--strict-ptx");
     launch->cooperative = cli_flag(arguments, "--cooperative");
     launch->programmatic = cli_flag(arguments, "--programmatic");
     launch->has_carveout = cli_value(arguments, "--carve-out") != NULL;

@@ -102,8 +102,10 @@ typedef struct vm_launch {
     bool tmem_lanes_release; /* ld and st: an address of lane 0 means the warp's own lanes, as released
                                 hardware has it */
     bool tmem_unpack_preserves; /* st with .unpack::16b keeps the upper halves of cells; else they become 0 */
-    bool unchecked; /* to measure what it costs: what the findings about work in flight, tensor memory and
-                       proxies need is not kept, and they are not made */
+    bool unchecked;  /* to measure what it costs: what the findings about work in flight, tensor memory and
+                        proxies need is not kept, and they are not made */
+    bool strict_ptx; /* orders that hardware keeps and PTX does not promise do not count; see docs/machine.md
+                      */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
     uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
     uint32_t finding_limit; /* kept findings; 0: 100 */

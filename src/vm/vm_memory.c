@@ -59,8 +59,9 @@ static vm_space resolve(uint64_t *address) {
 
 /* Addresses are truncated to the width of their space (PTX ISA 6.4.1), for .shared 32 bits: of a generic
  * address of shared memory the offset stays. */
-static uint64_t truncated(vm_space space, uint64_t address) {
-    return space == VM_SHARED && address >> VM_WINDOW_BITS == VM_SHARED_BASE >> VM_WINDOW_BITS
+static uint64_t truncated(const vm_warp *warp, vm_space space, uint64_t address) {
+    return space == VM_SHARED && address >> VM_WINDOW_BITS == VM_SHARED_BASE >> VM_WINDOW_BITS &&
+                   !warp->cta->run->launch->strict_ptx
                ? (uint32_t)address
                : address;
 }
@@ -78,7 +79,7 @@ static bool locate(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, ui
     uint64_t given = address;
     ptx_space named = space_of(space);
     vm_space real = space;
-    address = truncated(space, address);
+    address = truncated(warp, space, address);
     if (space == VM_GENERIC) {
         real = resolve(&address);
         named = space_of(real);
@@ -263,7 +264,7 @@ vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = count > 1 ? warp->cta->run->program->extras.items + op->x + 1 : &op->d;
     VM_FOR_LANES(lane, mask) {
         uint8_t data[64] = {0};
-        uint64_t address = truncated(VM_ACCESS_SPACE(op->sub), vm_memory_address(warp, op, lane));
+        uint64_t address = truncated(warp, VM_ACCESS_SPACE(op->sub), vm_memory_address(warp, op, lane));
         if (VM_ACCESS_SPACE(op->sub) == VM_SHARED && !(op->sub & VM_ACCESS_CLUSTER) &&
             warp->cta->cluster_size && address >> VM_RANK_SHIFT != warp->cta->rank &&
             address >> VM_RANK_SHIFT < warp->cta->cluster_size) /* another CTA's, with .shared::cta */

@@ -202,6 +202,7 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
             vm_proxy_tile(warp, pc, lane, c.ctas[i], matrix.start, vm_tensor_tile_layout(matrix.swizzle));
         /* of the copies only .4x256b follows a shift without a wait (9.7.16.6.2) */
         uint32_t kinds = VM_TMEM_LOAD | VM_TMEM_STORE | VM_TMEM_MMA |
+                         (warp->cta->run->launch->strict_ptx ? (uint32_t)VM_TMEM_MMA_SOURCE : 0u) |
                          (VM_TENSOR_CP_SHAPE(imm) == VM_TENSOR_CP_4X256B ? 0u : (uint32_t)VM_TMEM_SHIFT);
         if (!vm_tmem_conflict(warp, pc, lane, c.ctas[i], &area, kinds))
             vm_tmem_engine_ordered(warp, pc, lane, c.ctas[i], &area);

@@ -263,8 +263,8 @@ static void report_use(vm_warp *warp, uint32_t pc, unsigned lane, vm_tmem_pendin
         finding->other = vm_program_instruction_at(warp->cta->run->program, load->pc);
 }
 
-/* The value is read: PTX honours the true dependency. Registers that were all read leave nothing to wait for.
- */
+/* The value is read: PTX honours the true dependency. Registers that were all read leave nothing to wait for,
+ * although PTX (9.7.16.6.4.5) says that the dependency orders nothing else. */
 static void see(vm_warp *warp, vm_tmem_pending_load *load, vm_tmem_tag *tag, uint32_t ref) {
     if (!tag->there)
         fill(warp, load, tag->index, vm_operand(warp, ref));
@@ -272,7 +272,7 @@ static void see(vm_warp *warp, vm_tmem_pending_load *load, vm_tmem_tag *tag, uin
     if (tag->copy || tag->seen)
         return;
     tag->seen = true;
-    if (--load->unseen == 0)
+    if (--load->unseen == 0 && !warp->cta->run->launch->strict_ptx)
         end_flights(warp, load->flights);
 }
 

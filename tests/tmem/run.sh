@@ -110,6 +110,10 @@ result $? "--tmem-base shows a kernel that assumes column 0"
 result $? "--tmem-unpack keep, every schedule, three CTAs on an SM"
 ! "$tirc" run examples/tensor_memory.ptx --tmem-lanes loose >"$work/log" 2>&1 && grep -q 'strict or release is wanted' "$work/log"
 result $? "--tmem-lanes with another word"
+sed -e '/wait::ld/d' examples/tensor_memory.ptx >"$work/k.ptx"
+"$tirc" run "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 --strict-ptx >"$work/log" 2>&1
+[ $? -eq 1 ] && grep -q 'T0757' "$work/log"
+result $? "--strict-ptx: no wait::ld before dealloc"
 # contention: one CTA holds the permit and waits for one that wants it
 sed -e '/relinquish/d' -e 's/256/512/' examples/tensor_memory_packed.ptx >"$work/k.ptx"
 "$tirc" run "$work/k.ptx" --grid 3 --block 64 --arg A=arange@int32:768 --arg B=zeros@int32:384 --sms 1 --ctas-per-sm 3 >"$work/log" 2>&1

@@ -121,7 +121,15 @@ static void generic_in_shared(void **state) {
         for (uint32_t t = 0; t < 64; t++)
             assert_int_equal(out[t], t + 7);
     }
-    vm_case *c = vm_case_load(arena, vm_case_kernel(arena, 1, "", "ld.shared.u32 %r1, [%rd90];\n"));
+    vm_case *c = vm_case_load(
+        arena,
+        vm_case_kernel(arena, 1, ".shared .align 16 .b8 tile[512];",
+                       "mov.u64 %rd3, tile;\ncvta.shared.u64 %rd3, %rd3;\nld.shared.u32 %r1, [%rd3];\n"));
+    vm_case_buffer(c, "out", 4);
+    c->launch.strict_ptx = true;
+    vm_case_run(c, 1, 1);
+    assert_string_equal(vm_case_findings(c), "bad-space");
+    c = vm_case_load(arena, vm_case_kernel(arena, 1, "", "ld.shared.u32 %r1, [%rd90];\n"));
     vm_case_buffer(c, "out", 4);
     vm_case_run(c, 1, 1);
     assert_string_equal(vm_case_findings(c), "bad-space");

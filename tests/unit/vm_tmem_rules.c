@@ -196,6 +196,24 @@ static void release_lanes(void **state) {
     assert_string_equal(vm_case_findings(c), "tmem-window");
 }
 
+/* Registers that were all read: hardware has read the cells, PTX promises the values alone. */
+static void strict(void **state) {
+    static const char *const bodies[] = {
+        BEGIN ST(0, "%r1") WAIT_ST LD("%r10", 0) OUT("%r10") ST(0, "%r1") WAIT_ST WAIT_LD END,
+        BEGIN ST(0, "%r1") WAIT_ST LD("%r10", 0) OUT("%r10") WAIT_LD ST(0, "%r1") WAIT_ST END};
+    for (unsigned i = 0; i < 2; i++)
+        for (int is_strict = 0; is_strict < 2; is_strict++)
+            for (int schedule = 0; schedule < 3; schedule++) {
+                vm_case *c = load(*state, bodies[i]);
+                c->launch.strict_ptx = is_strict;
+                c->launch.schedule = (vm_schedule)schedule;
+                vm_case_run(c, 1, 128);
+                assert_string_equal(vm_case_findings(c), is_strict && i == 0
+                                                             ? "tmem-use-before-wait tmem-in-flight"
+                                                             : "tmem-use-before-wait");
+            }
+}
+
 static void cells(void **state) {
     static const rule rules[] = {
         {"never written", 128, BEGIN LD("%r10", 0) WAIT_LD END, "tmem-unwritten"},
@@ -474,10 +492,10 @@ static void places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(allocation), UNIT_WITH_ARENA(warps),         UNIT_WITH_ARENA(release_lanes),
-        UNIT_WITH_ARENA(cells),      UNIT_WITH_ARENA(registers),     UNIT_WITH_ARENA(values),
-        UNIT_WITH_ARENA(late_shows), UNIT_WITH_ARENA(fences),        UNIT_WITH_ARENA(capacity),
-        UNIT_WITH_ARENA(places),     UNIT_WITH_ARENA(never_waiting),
+        UNIT_WITH_ARENA(allocation), UNIT_WITH_ARENA(warps),      UNIT_WITH_ARENA(release_lanes),
+        UNIT_WITH_ARENA(strict),     UNIT_WITH_ARENA(cells),      UNIT_WITH_ARENA(registers),
+        UNIT_WITH_ARENA(values),     UNIT_WITH_ARENA(late_shows), UNIT_WITH_ARENA(fences),
+        UNIT_WITH_ARENA(capacity),   UNIT_WITH_ARENA(places),     UNIT_WITH_ARENA(never_waiting),
     };
     return cmocka_run_group_tests_name("vm_tmem_rules", tests, NULL, NULL);
 }
