@@ -132,7 +132,13 @@ gpu_code *gpu_load(gpu_device *device, const char *ptx, size_t size, const char 
         .local_bytes = function_fact(device, function, FUNCTION_LOCAL_BYTES),
         .const_bytes = function_fact(device, function, FUNCTION_CONST_BYTES),
     };
+    /* Static shared memory counts against what a kernel has without asking, whatever the attribute says. */
     code->dynamic_shared_limit = function_fact(device, function, FUNCTION_MAX_DYNAMIC_SHARED);
+    uint64_t unasked = device->facts.shared_default > code->facts.shared_bytes
+                           ? device->facts.shared_default - code->facts.shared_bytes
+                           : 0;
+    if (code->dynamic_shared_limit > unasked)
+        code->dynamic_shared_limit = unasked;
     code->next = device->codes;
     return device->codes = code;
 }

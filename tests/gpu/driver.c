@@ -15,6 +15,7 @@ typedef struct fake_function {
     fake_module *module;
     const tirc_kernel *kernel;
     int dynamic_shared, non_portable;
+    bool opted_in;
 } fake_function;
 typedef struct fake_attribute {
     int id, pad;
@@ -205,7 +206,7 @@ int cuModuleGetFunction(void **out, void *module, const char *name) {
         if (strcmp(kernel->name, name) != 0)
             continue;
         fake_function *function = calloc(1, sizeof *function);
-        *function = (fake_function){from, kernel, 49152, 0};
+        *function = (fake_function){from, kernel, 49152, 0, false};
         *out = function;
         return OK;
     }
@@ -227,9 +228,10 @@ int cuFuncGetAttribute(int *value, int attribute, void *function) {
 int cuFuncSetAttribute(void *function, int attribute, int value) {
     fake_function *of = function;
     trace("attribute", attribute * 1000000L + value);
-    if (attribute == 8)
+    if (attribute == 8) {
         of->dynamic_shared = value;
-    else if (attribute == 14)
+        of->opted_in = true;
+    } else if (attribute == 14)
         of->non_portable = value;
     return OK;
 }
@@ -260,7 +262,10 @@ int cuLaunchKernelEx(const fake_config *config, void *function, void **parameter
     const fake_function *of = function;
     (void)extra;
     trace("launch", (long)config->shared_bytes);
-    if (config->shared_bytes > (uint32_t)of->dynamic_shared)
+    tirc_statistics numbers;
+    if (tirc_inspect(of->module->module, of->kernel->name, &numbers) != TIRC_OK ||
+        config->shared_bytes > (uint32_t)of->dynamic_shared ||
+        (!of->opted_in && config->shared_bytes + numbers.static_shared_bytes > 49152))
         return INVALID;
     tirc_launch launch = {.size = sizeof launch,
                           .kernel = of->kernel->name,

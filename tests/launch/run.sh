@@ -148,6 +148,33 @@ on plain.py --arg A=randn:1 --arg B=zeros --carve-out 130
 [ $? -eq 2 ] && ! [ -e trace ]
 say $? "a carve-out of 130 percent"
 
+# ---- shared memory at the driver: exactly 48 KiB beside a static part, too much, and too little
+cat >b05.tir <<'EOF'
+tir 1
+
+function k(out: int32[32]):
+    launch:
+        grid = (1, 1, 1)
+        block = (32, 1, 1)
+    let tx: int32 = thread_idx.x
+    alloc fixed: int32[1] shared
+    alloc big: int32[8192] shared.dyn
+    view low: int32[100] shared.dyn = reinterpret[int32*shared.dyn](big.data)
+    fixed[0] = 7
+    low[tx] = tx
+    out[tx] = low[tx] + fixed[0]
+EOF
+on b05.tir --out out=out.npy --smem 49152 && grep -q '^attribute 8049152$' trace
+say $? "case B05: 48 KiB of dynamic and 4 bytes of static memory set the attribute"
+on b05.tir --out out=out.npy --smem 49148 && ! grep -q '^attribute 8' trace
+say $? "4 bytes fewer do not"
+on b05.tir --out out=out.npy --smem 300000
+[ $? -eq 1 ] && grep -q 'needs 300000 bytes of dynamic and 4 of static shared memory; Machine 0 gives a CTA at most 232448 .*T0916' log && grep -q "note: 'big' takes 32768 bytes of dynamic shared memory" log && grep -q "note: 'fixed' takes 4 bytes of static shared memory" log && grep -q '67556 bytes too many' log
+say $? "too much names request, static part, limit and the largest allocations"
+on b05.tir --out out=out.npy --smem 1000
+[ $? -eq 1 ] && grep -q '1000 bytes of dynamic shared memory are given for this launch, but .k. needs 32768 .*T0417' log
+say $? "and too little what is needed"
+
 # ---- CUDA text through NVRTC: a library that is not there, too old, one of the tests, and the real one
 TIRC_LIBNVRTC="$work/absent.so" on plain.py --arg A=randn:1 --arg B=zeros --via nvrtc
 [ $? -eq 3 ] && grep -q '^error: NVRTC is not here .*absent.so.* \[T0920\]$' log && grep -q 'leave out --via nvrtc' log && [ "$(grep -c error: log)" -eq 1 ] && ! [ -e trace ]
