@@ -118,6 +118,17 @@ static void host_parameters(cuda_writer *w, bool declare) {
     }
 }
 
+/* Vector accesses rely on what parameters declare. */
+static void check_alignment(cuda_writer *w) {
+    for (size_t i = 0; i < w->function->parameters.count; i++) {
+        const ir_tensor *tensor = w->function->parameters.items[i].tensor;
+        if (tensor && tensor->type.align > 1)
+            base_builder_format(
+                w->out, "  if ((unsigned long long)%s %% %u != 0) return cudaErrorMisalignedAddress;\n",
+                cuda_name_of(w, tensor), tensor->type.align);
+    }
+}
+
 /* The limit belongs to the kernel on one device. A later launch that needs less leaves it as it is: another
  * thread may be launching with more. */
 static void raise_limit(cuda_writer *w, const lower_plan *plan) {
@@ -245,6 +256,7 @@ void cuda_host(cuda_writer *w, const lower_plan *plan) {
     base_builder_format(w->out, "\nextern \"C\" cudaError_t %s_launch(", plan->kernel_name);
     host_parameters(w, true);
     base_builder_string(w->out, "cudaStream_t stream) {\n");
+    check_alignment(w);
     raise_limit(w, plan);
     base_builder_string(w->out, "  cudaLaunchConfig_t config = {};\n  config.gridDim = dim3(");
     host_dimensions(w, launch->grid);

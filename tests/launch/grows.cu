@@ -31,5 +31,7 @@ int main(int count, char **arguments) {
         std::printf("%d %s\n", bytes, error != cudaSuccess ? "refused" : host[5] == 123.f ? "ok" : "wrong");
         (void)cudaGetLastError();
     }
+    std::printf("misaligned %s\n",
+                grows_kernel_launch(a + 4, b, 512, 0) == cudaErrorMisalignedAddress ? "refused" : "taken");
     return 0;
 }
