@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * approx_replay RECORDED.txt [-a]: the machine's model of the special function unit against digests of what an
- * H200 gave for all inputs (approx_record.c): every sign and exponent with -a, else four of them. Prints TAP,
- * a line for each instruction. */
+ * approx_replay RECORDED.txt [-a] [FORM]: the machine's model of the special function unit against digests of
+ * what an H200 gave for all inputs (approx_record.c): every sign and exponent with -a, else four of them.
+ * Prints TAP, a line for each instruction. */
 #include "approx.h"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -41,11 +41,12 @@ static bool is_chosen(const approx_form *form, uint32_t block) {
 
 int main(int count, char **arguments) {
     static char line[80000];
-    bool all = count == 3 && !strcmp(arguments[2], "-a"), bad = false;
+    bool all = count >= 3 && !strcmp(arguments[2], "-a"), bad = false;
+    const char *only = count == 3 + all ? arguments[2 + all] : NULL;
     FILE *file = count >= 2 ? fopen(arguments[1], "r") : NULL;
     unsigned number = 0;
-    if (!file || count > 3 || (count == 3 && !all)) {
-        fprintf(stderr, "usage: approx_replay RECORDED.txt [-a]\n");
+    if (!file || count > 3 + all) {
+        fprintf(stderr, "usage: approx_replay RECORDED.txt [-a] [FORM]\n");
         return 2;
     }
     while (fgets(line, sizeof line, file)) {
@@ -57,7 +58,7 @@ int main(int count, char **arguments) {
         *digits++ = 0;
         while (form->text && strcmp(form->text, name) != 0)
             form++;
-        if (!form->text || !function_of(name, &function))
+        if (!form->text || !function_of(name, &function) || (only && strcmp(only, name) != 0))
             continue;
         uint32_t checked = 0, wrong = 0;
         for (uint32_t block = 0; block < approx_blocks(form); block++) {
