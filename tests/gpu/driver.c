@@ -262,6 +262,8 @@ int cuLaunchKernelEx(const fake_config *config, void *function, void **parameter
     const fake_function *of = function;
     (void)extra;
     trace("launch", (long)config->shared_bytes);
+    if (config->stream)
+        trace("stream", (long)(intptr_t)config->stream);
     tirc_statistics numbers;
     if (tirc_inspect(of->module->module, of->kernel->name, &numbers) != TIRC_OK ||
         config->shared_bytes > (uint32_t)of->dynamic_shared ||

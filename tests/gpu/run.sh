@@ -84,5 +84,7 @@ say $? "calls of the library: $(grep -c '^ok' "$work/tap") checks"
 grep '^not ok' "$work/tap" | sed 's/^/# /'
 [ "$(grep -c 'attribute 8' "$work/trace")" -eq 1 ] && [ "$(grep -c '^attribute 8100000' "$work/trace")" -eq 1 ]
 say $? "the opt-in for shared memory is asked for once and never lowered"
+[ "$(grep -c '^stream 4660$' "$work/trace")" -eq 1 ]
+say $? "the caller's stream reaches the driver"
 echo "1..$number"
 exit $bad
