@@ -280,6 +280,23 @@ uint32_t vm_approx_f32(vm_approx function, bool ftz, uint32_t x) {
     }
 }
 
+/* x times rcp(y). Small divisors are made larger, with .full large ones smaller; .approx loses those. */
+uint32_t vm_approx_div(bool full, bool ftz, uint32_t x, uint32_t y) {
+    float factor = 1;
+    if (ftz) {
+        x = flush(x);
+        y = flush(y);
+    }
+    if (full && (y & ~SIGN) > 0x7e800000)
+        factor = 0.25f;
+    else if (!ftz && (y & INFINITE) == 0)
+        factor = 0x1p24f;
+    uint32_t result = times(times(x, factor), float_of(unit_rcp(times(y, factor))));
+    if ((result & ~SIGN) > INFINITE)
+        return NOT_A;
+    return ftz ? flush(result) : result;
+}
+
 /* ---- 16-bit floats: the unit's result, cut ---- */
 static uint32_t widen(uint16_t x, bool is_bf16) {
     if (is_bf16)

@@ -18,6 +18,8 @@ typedef enum vm_approx {
 
 /* Bits of a float; ftz: the .ftz form. */
 uint32_t vm_approx_f32(vm_approx function, bool ftz, uint32_t x);
+/* div.approx and div.full: sequences around rcp. */
+uint32_t vm_approx_div(bool full, bool ftz, uint32_t x, uint32_t y);
 /* ex2 and tanh of 16-bit floats. */
 uint16_t vm_approx_half(vm_approx function, bool is_bf16, uint16_t x);
 /* rcp and rsqrt.approx.ftz.f64: upper words; the lower word does not count, and is 0 in the result. */

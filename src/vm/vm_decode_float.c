@@ -225,6 +225,17 @@ static bool approximate(vm_decoder *d, vm_approx function) {
     return true;
 }
 
+static bool approximate_division(vm_decoder *d) {
+    const ptx_instruction *i = d->instruction;
+    bool full = ptx_has(i, PTX_MOD_FULL), ftz = ptx_has(i, PTX_MOD_FTZ);
+    if (d->program->approximations != VM_APPROXIMATE_H200 || i->type != PTX_TYPE_F32 ||
+        (!full && !ptx_has(i, PTX_MOD_APPROX)))
+        return false;
+    vm_decode_lane(d, VM_LANE_APPROXDIV, vm_decode_write(d, 0, i->type), vm_decode_read(d, 1, i->type),
+                   vm_decode_read(d, 2, i->type), NONE, full | (uint64_t)ftz << 1);
+    return true;
+}
+
 bool vm_decode_floating(vm_decoder *d) {
     static const lanes add = {VM_LANE_ADDF32, VM_LANE_ADDF64, VM_ARITH_ADD, 2};
     static const lanes sub = {VM_LANE_SUBF32, VM_LANE_SUBF64, VM_ARITH_SUB, 2};
@@ -246,7 +257,7 @@ bool vm_decode_floating(vm_decoder *d) {
     case PTX_OP_MAD:
         return arithmetic(d, &fma);
     case PTX_OP_DIV:
-        return rounded_unary(d, &div);
+        return approximate_division(d) || rounded_unary(d, &div);
     case PTX_OP_RCP:
         return approximate(d, VM_APPROX_RCP) || rounded_unary(d, &rcp);
     case PTX_OP_SQRT:

@@ -234,6 +234,7 @@ VM_DEFINE3(F32X2, u64, u64, u64, u64, pair(x, y, z, imm))
 /* As an H200 computes them. */
 VM_DEFINE1(APPROX32, u32, u32, vm_approx_f32((vm_approx)(imm & 0xff), imm >> 8 & 1, x))
 VM_DEFINE1(APPROX64, u64, u64, (u64)vm_approx_f64((vm_approx)(imm & 0xff), (u32)(x >> 32)) << 32)
+VM_DEFINE2(APPROXDIV, u32, u32, u32, vm_approx_div(imm & 1, imm >> 1 & 1, x, y))
 static inline u32 approx_half(u32 x, u64 imm) {
     vm_approx function = (vm_approx)(imm & 0xff);
     u32 low = vm_approx_half(function, imm >> 8 & 1, (uint16_t)x);
