@@ -11,7 +11,7 @@ static const cli_option build_options[] = {
      "cuda, cuda-host, ptx, cubin, tir, flat, ast, plan, plan-json or plan-svg; cuda when not given", false},
     {"-o", "FILE", "where to write; standard output when not given", false},
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
-    {"-arch", "SM", "target, sm_90a when not given", false},
+    {"-arch", "SM", "target; when not given sm_90a, or sm_100a where an instruction needs it", false},
     {"--lines", NULL, "line information: #line in CUDA, .loc in PTX", false},
     {"--sorted-parameters", NULL,
      "kernel parameters in the reference's order: tensors, then scalars, by name", false},
@@ -57,6 +57,10 @@ static void list_passes(void) {
 }
 
 /* ptxas reads and writes files; both are temporary until the cubin is whole. */
+static const char *target_of(const cli_output *ptx) {
+    return memmem(ptx->data, ptx->size, ".target sm_100a", 15) ? "sm_100a" : "sm_90a";
+}
+
 static tirc_status assemble(tirc_session *session, const cli_output *ptx, const char *target,
                             const char *path) {
     char *tool = cli_find_tool("ptxas");
@@ -138,7 +142,7 @@ static int build(const cli_arguments *arguments) {
             status = tirc_emit(input.module, format == -2 ? TIRC_EMIT_PTX : (tirc_emit_format)format,
                                &options, cli_output_sink, &output);
         if (status == TIRC_OK && format == -2) {
-            status = assemble(input.session, &output, target ? target : "sm_90a", path);
+            status = assemble(input.session, &output, target ? target : target_of(&output), path);
             free(output.data);
             return cli_finish(arguments, &input, status);
         }

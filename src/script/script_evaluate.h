@@ -319,6 +319,11 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
 /* One instruction by its full name; keywords pred= and preserve_dst=. NONE: it was emitted. */
 script_value script_ptx_instruction(script_evaluator *e, const char *text, const script_arguments *arguments,
                                     base_span span, base_span name_span);
+/* The IR of a pattern that is known to be right; results in one type. */
+const ir_expr *script_ptx_make(script_evaluator *e, ir_type type, const char *pattern, const ir_expr *const *values,
+                               uint32_t count);
+/* A pointer, tensor or uint32 as an address in shared memory; NULL: reported. */
+const ir_expr *script_ptx_shared_address(script_evaluator *e, script_value v, base_span span);
 /* Whether the call is meant for the older function "ptx.NAME" and not for an instruction of that name. */
 bool script_ptx_is_function_style(script_evaluator *e, const script_dialect_word *word,
                                   const script_arguments *arguments);
@@ -327,6 +332,8 @@ bool script_ptx_is_function_style(script_evaluator *e, const script_dialect_word
 /* Address in tensor memory, uint32, of an element or (indices NULL) of the first; NULL: reported. */
 const ir_expr *script_tmem_address(script_evaluator *e, const ir_tensor *tensor,
                                    const ir_expr *const *indices, base_span span);
+/* Address, row and column: the address displaced, each half wrapping by itself. */
+script_value script_tmem_offset(script_evaluator *e, const script_value *parts, base_span span);
 /* A tensor over an address, which is taken here. */
 script_value script_tmem_declare(script_evaluator *e, script_tensor_type *type, script_value address,
                                  base_span span, base_span address_span);

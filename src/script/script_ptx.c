@@ -886,3 +886,37 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
     }
     return script_ptx_instruction(e, text, arguments, span, name_span);
 }
+
+const ir_expr *script_ptx_make(script_evaluator *e, ir_type type, const char *pattern,
+                               const ir_expr *const *values, uint32_t count) {
+    base_builder text;
+    const ir_expr **args = BASE_NEW_ARRAY(e->arena, const ir_expr *, count + 2);
+    base_builder_start(&text, e->arena);
+    ir_type_print(type, &text);
+    args[0] = ir_string(e->module, pattern);
+    args[1] = ir_string(e->module, text.data);
+    if (count)
+        memcpy(args + 2, values, count * sizeof(*args));
+    return ir_make(e->module, IR_PTX, type, args, count + 2);
+}
+
+const ir_expr *script_ptx_shared_address(script_evaluator *e, script_value v, base_span span) {
+    static const ptx_pattern_rule rule = {
+        .role = PTX_ROLE_ADDRESS, .name = "address", .space = PTX_PLACE_SHARED};
+    ptx_pattern_operand operand;
+    matcher *m = BASE_NEW(e->arena, matcher);
+    m->e = e;
+    m->values[0] = (given){v, span, 0};
+    m->count = 1;
+    if (script_is_poison(v))
+        return NULL;
+    if (!take_address(m, 0, &rule, &operand)) {
+        script_error(e, "T0518", span, "%s", m->why);
+        return NULL;
+    }
+    const ir_expr *x = m->args[0];
+    if (operand.bits)
+        x = ir_binary(e->module, IR_ADD, x,
+                      ir_int(e->module, (num_dtype)x->type.dtype, (int64_t)operand.bits));
+    return script_cast(e, x, ir_type_prim(NUM_DTYPE_U32, 1), span);
+}

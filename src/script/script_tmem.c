@@ -132,14 +132,13 @@ script_value script_tmem_declare(script_evaluator *e, script_tensor_type *type, 
     return script_make_view(e, &type->type, x, span);
 }
 
-script_value script_word_get_tmem_addr(script_evaluator *e, const script_call *call) {
-    script_value first = call->value[0];
-    bool is_tensor = first.kind == SCRIPT_VALUE_TENSOR && first.as.tensor->type.scope == IR_SCOPE_TMEM;
-    const ir_expr *base = is_tensor ? script_tmem_address(e, first.as.tensor, NULL, call->place[0])
-                                    : address_value(e, first, call->place[0]);
-    const ir_expr *row = script_to_index(e, call->value[1], call->place[1], "a row");
-    const ir_expr *column = script_to_index(e, call->value[2], call->place[2], "a column");
-    if (!base || !row || !column || !script_need_kernel(e, call->span, call->word->path))
+script_value script_tmem_offset(script_evaluator *e, const script_value *parts, base_span span) {
+    bool is_tensor = parts[0].kind == SCRIPT_VALUE_TENSOR && parts[0].as.tensor->type.scope == IR_SCOPE_TMEM;
+    const ir_expr *base =
+        is_tensor ? script_tmem_address(e, parts[0].as.tensor, NULL, span) : address_value(e, parts[0], span);
+    const ir_expr *row = script_to_index(e, parts[1], span, "a row");
+    const ir_expr *column = script_to_index(e, parts[2], span, "a column");
+    if (!base || !row || !column)
         return script_poison();
     /* each half wraps by itself */
     ir_module *module = e->module;
@@ -150,10 +149,8 @@ script_value script_word_get_tmem_addr(script_evaluator *e, const script_call *c
                                  ir_binary(module, IR_BITAND, low, mask)));
 }
 
-/* ---- the older function style ---- */
-
-bool script_ptx_is_function_style(script_evaluator *e, const script_dialect_word *word,
-                                  const script_arguments *arguments) {
-    (void)e, (void)word, (void)arguments;
-    return true;
+script_value script_word_get_tmem_addr(script_evaluator *e, const script_call *call) {
+    return script_need_kernel(e, call->span, call->word->path)
+               ? script_tmem_offset(e, call->value, call->span)
+               : script_poison();
 }
