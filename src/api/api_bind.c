@@ -550,51 +550,6 @@ static bool check_alignment(api_run *run, const ir_tensor *tensor, const tirc_ar
     return false;
 }
 
-bool api_bind_script(api_run *run) {
-    base_arena *arena = run->module->session->arena;
-    const ir_function *function = run->plan->function;
-    size_t count = own_parameters(function), all = function->parameters.count;
-    bool good = true;
-    run->sizes = BASE_NEW_ARRAY(arena, int64_t, all);
-    run->size_known = BASE_NEW_ARRAY(arena, bool, all);
-    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, all);
-    run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, count);
-    run->repacked = BASE_NEW_ARRAY(arena, void *, count);
-    run->repacked_of = BASE_NEW_ARRAY(arena, uint32_t, count);
-    learn_scalars(run);
-    for (size_t i = 0; i < count; ++i)
-        if (function->parameters.items[i].tensor && run->given[i])
-            good &= bind_sizes(run, function->parameters.items[i].tensor, run->given[i]);
-    for (size_t i = 0; i < count; ++i)
-        if (function->parameters.items[i].tensor && run->given[i])
-            bind_strides(run, function->parameters.items[i].tensor, run->given[i]);
-    size_t buffers = 0;
-    for (size_t i = 0; good && i < count; ++i) {
-        const ir_tensor *tensor = function->parameters.items[i].tensor;
-        if (!tensor) {
-            good &= bind_scalar(run, i);
-            continue;
-        }
-        int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, tensor->type.rank);
-        const layout_tile *layout = NULL;
-        if (!check_tensor(run, tensor, run->given[i], extents, &layout) ||
-            !make_storage(run, tensor, run->given[i], extents, layout, &run->buffers[buffers],
-                          &run->repacked[buffers])) {
-            good = false;
-            continue;
-        }
-        good &= check_alignment(run, tensor, run->given[i]);
-        run->buffers[buffers].name = tensor->name;
-        run->buffers[buffers].align = tensor->type.align > 256 ? tensor->type.align : 256;
-        run->repacked_of[buffers] = (uint32_t)i;
-        run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers};
-        ++buffers;
-    }
-    run->machine.argument_count = all;
-    run->machine.buffer_count = buffers;
-    return good && make_maps(run, buffers);
-}
-
 /* A parameter that is a tensor map of another parameter's tensor; buffers have their numbers already. */
 static bool bind_tensor_map(api_run *run, size_t index, const uint32_t *buffer_of) {
     const tirc_kernel *kernel = kernel_of(run);
@@ -615,6 +570,58 @@ static bool bind_tensor_map(api_run *run, size_t index, const uint32_t *buffer_o
                       .bytes = base_arena_copy(run->module->session->arena, bytes, sizeof bytes),
                       .size = sizeof bytes};
     return true;
+}
+
+bool api_bind_script(api_run *run) {
+    base_arena *arena = run->module->session->arena;
+    const ir_function *function = run->plan->function;
+    size_t count = own_parameters(function), all = function->parameters.count;
+    bool good = true;
+    run->sizes = BASE_NEW_ARRAY(arena, int64_t, all);
+    run->size_known = BASE_NEW_ARRAY(arena, bool, all);
+    run->arguments = BASE_NEW_ARRAY(arena, vm_argument, all);
+    run->buffers = BASE_NEW_ARRAY(arena, vm_buffer, count);
+    run->repacked = BASE_NEW_ARRAY(arena, void *, count);
+    run->repacked_of = BASE_NEW_ARRAY(arena, uint32_t, count);
+    uint32_t *buffer_of = BASE_NEW_ARRAY(arena, uint32_t, count + 1);
+    learn_scalars(run);
+    for (size_t i = 0; i < count; ++i)
+        if (function->parameters.items[i].tensor && run->given[i])
+            good &= bind_sizes(run, function->parameters.items[i].tensor, run->given[i]);
+    for (size_t i = 0; i < count; ++i)
+        if (function->parameters.items[i].tensor && run->given[i])
+            bind_strides(run, function->parameters.items[i].tensor, run->given[i]);
+    size_t buffers = 0;
+    for (size_t i = 0; good && i < count; ++i) {
+        const ir_tensor *tensor = function->parameters.items[i].tensor;
+        buffer_of[i] = UINT32_MAX;
+        if (!tensor) {
+            if (!run->given[i] || run->given[i]->tensor_map == NULL)
+                good &= bind_scalar(run, i);
+            continue;
+        }
+        int64_t *extents = BASE_NEW_ARRAY(arena, int64_t, tensor->type.rank);
+        const layout_tile *layout = NULL;
+        if (!check_tensor(run, tensor, run->given[i], extents, &layout) ||
+            !make_storage(run, tensor, run->given[i], extents, layout, &run->buffers[buffers],
+                          &run->repacked[buffers])) {
+            good = false;
+            continue;
+        }
+        good &= check_alignment(run, tensor, run->given[i]);
+        run->buffers[buffers].name = tensor->name;
+        run->buffers[buffers].align = tensor->type.align > 256 ? tensor->type.align : 256;
+        run->repacked_of[buffers] = (uint32_t)i;
+        buffer_of[i] = (uint32_t)buffers;
+        run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers};
+        ++buffers;
+    }
+    for (size_t i = 0; good && i < count; ++i)
+        if (run->given[i] && run->given[i]->tensor_map != NULL)
+            good &= bind_tensor_map(run, i, buffer_of);
+    run->machine.argument_count = all;
+    run->machine.buffer_count = buffers;
+    return good && make_maps(run, buffers);
 }
 
 bool api_bind_ptx(api_run *run) {

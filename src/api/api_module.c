@@ -65,10 +65,14 @@ static void describe_ir_parameter(base_arena *arena, const ir_function *function
                                   tirc_parameter *to) {
     to->name = from->name;
     if (!from->tensor) {
-        to->dtype = from->var->type.kind == IR_TYPE_PRIM ? num_dtype_name(from->var->type.dtype) : "handle";
+        bool is_map = ir_type_is_tensor_map(from->var->type);
+        to->dtype = from->var->type.kind == IR_TYPE_PRIM ? num_dtype_name(from->var->type.dtype)
+                    : is_map                             ? "tensormap"
+                                                         : "handle";
         to->bytes = from->var->type.kind == IR_TYPE_PRIM
                         ? (uint64_t)num_dtype_bytes(from->var->type.dtype) * from->var->type.lanes
-                        : 8;
+                    : is_map ? 128
+                             : 8;
         to->is_size = is_size_variable(function, from->var);
         return;
     }

@@ -74,20 +74,31 @@ static void tensor_parameter(ptx_builder *b, size_t index, const ir_tensor *tens
 }
 
 /* A tensor map stays in the parameter; its generic address is what copies take. */
-static void map_parameter(ptx_builder *b, size_t index, const ir_tensor *tensor) {
+static ptx_operand map_address(ptx_builder *b, size_t index, base_span span, bool used) {
     ptx_variable *variable = add_parameter(b, index, PTX_TYPE_B8);
     variable->is_array = true;
     variable->elements = 128;
     variable->bytes = 128;
     variable->align = 64;
-    variable->span = tensor->span;
+    variable->span = span;
+    if (!used)
+        return ptx_build_int(0);
     ptx_operand place = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MOV, PTX_MODS(PTX_MOD_U64),
                                           PTX_ARGS(ptx_build_variable(variable, 0)));
+    return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_CVTA, PTX_MODS(PTX_MOD_PARAM, PTX_MOD_U64),
+                             PTX_ARGS(place));
+}
+
+static void map_parameter(ptx_builder *b, size_t index, const ir_tensor *tensor) {
     ptx_build_address *address = BASE_NEW(b->arena, ptx_build_address);
     address->space = PTX_SPACE_GLOBAL; /* a generic address, used as it is */
-    address->base = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_CVTA, PTX_MODS(PTX_MOD_PARAM, PTX_MOD_U64),
-                                      PTX_ARGS(place));
+    address->base = map_address(b, index, tensor->span, true);
     base_map_set(b->tensors, (uint64_t)tensor->id + 1, address);
+}
+
+static void tensor_map_parameter(ptx_builder *b, size_t index, const ir_var *var, bool used) {
+    ptx_operand generic = map_address(b, index, var->span, used);
+    ptx_build_bind(b, var, base_arena_copy(b->arena, &generic, sizeof(generic)));
 }
 
 static void scalar_parameter(ptx_builder *b, size_t index, const ir_var *var, bool used) {
@@ -167,6 +178,9 @@ static void parameters(ptx_builder *b) {
         else if (parameter->tensor)
             tensor_parameter(b, i, parameter->tensor,
                              base_map_get(used.tensors, (uint64_t)parameter->tensor->id + 1) != NULL);
+        else if (ir_type_is_tensor_map(parameter->var->type))
+            tensor_map_parameter(b, i, parameter->var,
+                                 base_map_get(used.vars, (uint64_t)parameter->var->id + 1) != NULL);
         else
             scalar_parameter(b, i, parameter->var,
                              base_map_get(used.vars, (uint64_t)parameter->var->id + 1) != NULL);

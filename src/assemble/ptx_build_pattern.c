@@ -76,6 +76,8 @@ static ptx_operand address(instance *in, const ptx_pattern_operand *from) {
         place = ptx_build_address_of(b, e->args[0]);
         if (place.space != PTX_SPACE_SHARED)
             place = (ptx_build_address){PTX_SPACE_SHARED, ptx_build_scalar(b, e), 0};
+    } else if (e && ir_type_is_tensor_map(e->type)) {
+        place = (ptx_build_address){PTX_SPACE_GLOBAL, ptx_build_scalar(b, e), 0};
     } else if (e && e->type.kind == IR_TYPE_POINTER) {
         note_origin(in, e);
         place = ptx_build_address_of(b, e);

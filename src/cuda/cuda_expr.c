@@ -340,6 +340,7 @@ static void leaf(cuda_writer *w, const ir_expr *e) {
         break;
     case IR_VAR:
     case IR_REGISTER:
+        base_builder_string(w->out, ir_type_is_tensor_map(e->type) ? "&" : "");
         base_builder_string(w->out, cuda_name_of(w, e->at.var));
         break;
     case IR_DATA:

@@ -54,6 +54,10 @@ static void parameters(cuda_writer *w) {
         } else if (p->tensor) {
             const char *name = cuda_name_new(w, p->tensor, p->name, "_ptr");
             base_builder_format(w->out, "%s* __restrict__ %s", cuda_storage(w, p->tensor->type.dtype), name);
+        } else if (ir_type_is_tensor_map(p->var->type)) {
+            w->includes |= CUDA_DRIVER;
+            base_builder_format(w->out, "const __grid_constant__ CUtensorMap %s",
+                                cuda_name_new(w, p->var, p->name, ""));
         } else {
             const char *name = cuda_name_new(w, p->var, p->name, "");
             base_builder_format(w->out, "%s %s", cuda_type(w, p->var->type), name);

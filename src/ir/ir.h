@@ -33,6 +33,9 @@ typedef struct ir_type {
 } ir_type;
 ir_type ir_type_prim(num_dtype dtype, unsigned lanes);
 ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope);
+/* The descriptor of a tensor for TMA: a parameter of 128 bytes; used as a value it is their address. */
+ir_type ir_type_tensor_map(void);
+bool ir_type_is_tensor_map(ir_type type);
 bool ir_type_equal(ir_type a, ir_type b);
 bool ir_type_is_integer(ir_type type); /* PRIM of integer dtype, any lanes */
 bool ir_type_is_float(ir_type type);

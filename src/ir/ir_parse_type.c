@@ -31,6 +31,8 @@ bool ir_parser_type(ir_parser *parser, ir_type *type) {
         *type = (ir_type){.kind = IR_TYPE_STRING, .lanes = 1};
     } else if (base_text_is(word, "handle")) {
         *type = ir_type_pointer(NUM_DTYPE_NONE, 1, IR_SCOPE_GLOBAL);
+    } else if (base_text_is(word, "tensormap")) {
+        *type = ir_type_tensor_map();
     } else if (!ir_prim_find(word.data, word.size, type)) {
         return ir_parser_fail(parser, "T0306", ir_parser_span(parser),
                               "types are bool, int32, float16, float32x4 ..., handle, float32*shared, void",

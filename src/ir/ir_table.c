@@ -68,6 +68,16 @@ ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope) {
         .kind = IR_TYPE_POINTER, .dtype = (uint8_t)dtype, .scope = (uint8_t)scope, .lanes = (uint16_t)lanes};
 }
 
+enum { TENSOR_MAP_BYTES = 128 };
+
+ir_type ir_type_tensor_map(void) {
+    return ir_type_pointer(NUM_DTYPE_NONE, TENSOR_MAP_BYTES, IR_SCOPE_GLOBAL);
+}
+
+bool ir_type_is_tensor_map(ir_type type) {
+    return ir_type_equal(type, ir_type_tensor_map());
+}
+
 bool ir_type_equal(ir_type a, ir_type b) {
     return a.kind == b.kind && a.dtype == b.dtype && a.scope == b.scope && a.lanes == b.lanes;
 }
@@ -99,6 +109,10 @@ void ir_type_print(ir_type type, base_builder *out) {
         base_builder_string(out, "string");
         return;
     case IR_TYPE_POINTER:
+        if (ir_type_is_tensor_map(type)) {
+            base_builder_string(out, "tensormap");
+            return;
+        }
         if (type.dtype == NUM_DTYPE_NONE) {
             base_builder_string(out, "handle");
             if (type.scope == IR_SCOPE_GLOBAL)

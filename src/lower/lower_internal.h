@@ -20,6 +20,7 @@ typedef void (*lower_pass_run)(lower_context *context);
 
 /* Must-run passes, one per file of the same name. */
 void lower_arithmetic(lower_context *context);
+void lower_tensor_memory(lower_context *context);
 void lower_storage(lower_context *context);
 void lower_unroll(lower_context *context);
 void lower_tiles(lower_context *context);

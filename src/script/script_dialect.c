@@ -17,7 +17,7 @@ enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
 static const char *const hidden[] = {"python.",    "math.",        "list.", "dict.",   "str.",
                                      "set.",       "tuple.",       "enum.", "typing.", "functools.",
-                                     "itertools.", "dataclasses.", "os.", "int."};
+                                     "itertools.", "dataclasses.", "os.",   "int."};
 
 static bool is_hidden(const char *path) {
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)

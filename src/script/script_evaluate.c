@@ -287,6 +287,8 @@ static void parameter(script_evaluator *e, const script_node *p, const script_va
         tensor_parameter(e, p, v.as.tensor_type);
     } else if (v.kind == SCRIPT_VALUE_TYPE || v.kind == SCRIPT_VALUE_SYMBOL || v.kind == SCRIPT_VALUE_DTYPE) {
         value_parameter(e, p, v.as.type);
+    } else if (v.kind == SCRIPT_VALUE_WORD && strcmp(v.as.word->path, "TensorMap") == 0) {
+        value_parameter(e, p, ir_type_tensor_map());
     } else if (v.kind == SCRIPT_VALUE_WORD && strcmp(v.as.word->path, "handle") == 0) {
         value_parameter(e, p, ir_type_pointer(NUM_DTYPE_NONE, 1, IR_SCOPE_GLOBAL));
     } else {

@@ -465,8 +465,9 @@ static script_value apply_run_time(script_evaluator *e, const layout_tile *layou
     return position_dict(e, &sums);
 }
 
-script_value script_layout_position(script_evaluator *e, const layout_tile *layout, const ir_expr **coordinate,
-                                    uint32_t rank, const int64_t *shape, base_span span) {
+script_value script_layout_position(script_evaluator *e, const layout_tile *layout,
+                                    const ir_expr **coordinate, uint32_t rank, const int64_t *shape,
+                                    base_span span) {
     return apply_run_time(e, layout, coordinate, rank, shape, span);
 }
 

@@ -698,8 +698,7 @@ script_value script_word_handle(script_evaluator *e, const script_call *call) {
     const script_value *v =
         script_argument_of(call, call->word->signature[0] == 'd' ? "dtype" : "element_type");
     if (v && v->kind == SCRIPT_VALUE_STRING && strcmp(v->as.string.text, "tensormap") == 0) {
-        script_not_supported(e, call->span, "a tensor map");
-        return script_poison();
+        return script_type(ir_type_tensor_map());
     }
     if (v && !(v->kind == SCRIPT_VALUE_STRING && strcmp(v->as.string.text, "void") == 0) &&
         !script_to_dtype(e, *v, &element, call->span))
@@ -708,6 +707,11 @@ script_value script_word_handle(script_evaluator *e, const script_call *call) {
     if (v && !scope_of(e, *v, &scope, script_argument_span(call, "storage_scope")))
         return script_poison();
     return script_type(ir_type_pointer((num_dtype)element.dtype, element.lanes, scope));
+}
+
+script_value script_word_tensor_map(script_evaluator *e, const script_call *call) {
+    (void)e, (void)call;
+    return script_type(ir_type_tensor_map());
 }
 
 script_value script_word_prim_type(script_evaluator *e, const script_call *call) {

@@ -477,6 +477,8 @@ const ir_expr *script_element_address(script_evaluator *e, ir_tensor *tensor, sc
                      tensor->type.rank);
         return NULL;
     }
+    if (tensor->type.scope == IR_SCOPE_TMEM)
+        return ir_address(e->module, tensor, indices, tensor->type.rank);
     /* the rules for access hold for pointers: reuse them, then take the address of what would be read */
     script_value load = script_tensor_item(e, tensor, index, span, span);
     if (load.kind != SCRIPT_VALUE_EXPR)
@@ -494,6 +496,8 @@ script_value script_word_tensor_ptr_to(script_evaluator *e, const script_call *c
 
 script_value script_word_address_of(script_evaluator *e, const script_call *call) {
     script_value v = call->value[0];
+    if (v.kind == SCRIPT_VALUE_EXPR && ir_type_is_tensor_map(v.as.expr->type))
+        return v; /* used as a value it is its address */
     if (v.kind == SCRIPT_VALUE_EXPR && v.as.expr->op == IR_LOAD) {
         const ir_expr *load = v.as.expr;
         const ir_expr **scalar = BASE_NEW_ARRAY(e->arena, const ir_expr *, load->count);

@@ -366,6 +366,45 @@ static void product(void) {
     printf(" --rtol 1e-4 --atol 1e-3");
 }
 
+/* Values that float16 has: k / 64, so that A and B are exact and the sum is the tensor core's only rounding.
+ */
+static float *random_halves(const char *name, long rows, long columns) {
+    float *values = make((size_t)(rows * columns), sizeof *values);
+    uint16_t *bits = make((size_t)(rows * columns), sizeof *bits);
+    for (long i = 0; i < rows * columns; ++i) {
+        int k = (int)(random_bits() % 257) - 128, magnitude = k < 0 ? -k : k, exponent = 0;
+        values[i] = (float)k / 64.0f;
+        while (magnitude >> (exponent + 1))
+            exponent++;
+        if (magnitude)
+            bits[i] = (uint16_t)((k < 0 ? 0x8000 : 0) | (exponent - 6 + 15) << 10 |
+                                 ((magnitude << (10 - exponent)) & 0x3ff));
+    }
+    save(name, "<f2", bits, 2, rows, columns);
+    argument("arg", name);
+    return values;
+}
+
+/* D = A * B^T, float16 to float32. The tensor core adds 16 products a step with 24 bits and more, truncated:
+ * each of the K / 16 steps loses less than 2^-22 of the largest sum of magnitudes on the way, which is at
+ * most 4 K. */
+static void gemm16(void) {
+    long m = value_of("M", 128), n = value_of("N", 128), k = value_of("K", 64);
+    float *a = random_halves("A", m, k), *b = random_halves("B", n, k), *d = make((size_t)(m * n), 4);
+    for (long i = 0; i < m; ++i)
+        for (long j = 0; j < n; ++j) {
+            double sum = 0;
+            for (long x = 0; x < k; ++x)
+                sum += (double)a[i * k + x] * b[j * k + x];
+            d[i * n + j] = (float)sum;
+        }
+    float *zero = make((size_t)(m * n), 4);
+    save("zero", "<f4", zero, 4, m, n);
+    printf(" --arg D=%s/zero.npy", folder);
+    expect_f("D", d, m, n);
+    printf(" --atol %g", 4.0 * (double)k * (double)(k / 16) / 4194304.0);
+}
+
 int main(int count, char **words) {
     static const struct {
         const char *name;
@@ -376,6 +415,7 @@ int main(int count, char **words) {
                  {"layernorm", layernorm},
                  {"softmax", softmax},
                  {"gemm", gemm},
+                 {"gemm16", gemm16},
                  {"histogram", histogram},
                  {"scan", scan},
                  {"row_major", add_one},
