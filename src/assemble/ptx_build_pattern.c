@@ -100,7 +100,7 @@ static ptx_operand operand(instance *in, const ptx_pattern_operand *from, bool i
         return in->results[from->index];
     case PTX_PATTERN_ARGUMENT:
         to = in->arguments[from->index];
-        if (in_group || to.kind == PTX_OPERAND_VARIABLE)
+        if (in_group || to.kind == PTX_OPERAND_VARIABLE || is_short(argument(in, from->index)->type))
             to = ptx_build_in_register(b, class_of(argument(in, from->index)->type), to);
         return from->negated ? ptx_build_negated(to) : to;
     case PTX_PATTERN_CONSTANT:

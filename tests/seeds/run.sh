@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first document's own listings, taken verbatim out of ../shared/seeds through listings.txt: each compiles, the
+# The documents' own listings, taken verbatim out of ../shared/seeds through listings.txt: each compiles, the
 # emitted CUDA has the statements that the document shows beside it, and nvcc takes it. Skipped where the folder is
 # absent. Prints TAP.
+# covers: A57 B10 B15 B18
 # covers: A15 A20 A21 A25 A26 A28 A29 A35 A36 A38 A41 A42 A44 A47 A48 A69 A70 A72 A73 A74 A77
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -58,7 +59,7 @@ finish() { # runs the listing collected so far
         say $? "$title to PTX"
     fi
     if [ -n "$nvcc" ]; then
-        for arch in sm_90a sm_100a; do
+        for arch in $targets; do
             "$nvcc" -ptx -arch=$arch "$work/out.cu" -o "$work/n.ptx" >"$work/log" 2>&1
             say $? "$title through nvcc for $arch"
         done
@@ -66,7 +67,9 @@ finish() { # runs the listing collected so far
 }
 while IFS= read -r line <&3; do
     case $line in
-    listing\ *) title=${line#listing } entry="" defines="" maps="" partial="" cuda_only="" ; : >"$work/expected" ;;
+    document\ *) document=$(ls "$seeds/${line#document }"_*.txt 2>/dev/null | head -n 1) ;;
+    target\ *) targets=${line#target } ;;
+    listing\ *) targets="sm_90a sm_100a" title=${line#listing } entry="" defines="" maps="" partial="" cuda_only="" ; : >"$work/expected" ;;
     entry\ *) entry=${line#entry } ;;
     define\ *) defines=${line#define } ;;
     map\ *) maps="$maps -n ${line#map }" ;;

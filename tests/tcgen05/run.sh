@@ -80,6 +80,14 @@ for entry in $(grep '^# right: ' tests/tcgen05/rules.py | sed 's/^# right: //' |
     result $? "$entry: ptxas takes it"
 done
 
+# ---- every form ----
+if [ -n "$nvcc" ]; then
+    for entry in $(sed -n 's/^# form: //p' tests/tcgen05/forms.py); do
+        assemble "tests/tcgen05/forms.py:$entry" -arch sm_100a
+        result $? "forms of $entry: ptxas and nvcc take them"
+    done
+else skip "forms: ptxas and nvcc take them"; fi
+
 # ---- matrix products ----
 ${CC:-gcc} -O1 -o "$work/reference" tests/examples/reference.c -lm || exit 2
 maps="--tensor-map a_map=A,box=64x128,swizzle=128 --tensor-map b_map=B,box=64x128,swizzle=128"
