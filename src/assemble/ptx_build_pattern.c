@@ -110,6 +110,10 @@ static ptx_operand operand(instance *in, const ptx_pattern_operand *from, bool i
         return to;
     case PTX_PATTERN_SINK:
         return to;
+    case PTX_PATTERN_SPECIAL:
+        to.kind = PTX_OPERAND_SPECIAL;
+        to.bits = from->bits;
+        return to;
     case PTX_PATTERN_ADDRESS:
         to = address(in, from);
         if (from->count == 1)

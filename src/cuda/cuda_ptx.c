@@ -88,6 +88,9 @@ static void operand(instruction *in, const ptx_pattern_operand *o) {
     case PTX_PATTERN_SINK:
         base_builder_char(out, '_');
         return;
+    case PTX_PATTERN_SPECIAL:
+        base_builder_format(out, "%%%%%s", ptx_special_name((ptx_special)o->bits));
+        return;
     case PTX_PATTERN_PAIR:
         operand(in, &o->args[0]);
         base_builder_char(out, '|');

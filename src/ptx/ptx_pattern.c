@@ -215,6 +215,23 @@ static bool read_address(reader *r, ptx_pattern_operand *operand) {
     return accept(r, ']') || wrong(r, "]");
 }
 
+/* %cluster_ctaid.x */
+static bool read_special(reader *r, ptx_pattern_operand *operand) {
+    size_t size = 0;
+    while (isalnum((unsigned char)r->at[size]) || r->at[size] == '_' || r->at[size] == '.')
+        size++;
+    for (unsigned special = 1; special < PTX_SPECIAL_COUNT; special++) {
+        const char *name = ptx_special_name((ptx_special)special);
+        if (strlen(name) != size || memcmp(name, r->at, size) != 0)
+            continue;
+        operand->kind = PTX_PATTERN_SPECIAL;
+        operand->bits = special;
+        r->at += size;
+        return true;
+    }
+    return wrong(r, "a special register");
+}
+
 static bool read_single(reader *r, ptx_pattern_operand *operand) {
     *operand = (ptx_pattern_operand){0};
     if (accept(r, '{')) {
@@ -229,6 +246,8 @@ static bool read_single(reader *r, ptx_pattern_operand *operand) {
     }
     operand->negated = accept(r, '!');
     if (accept(r, '%')) {
+        if (isalpha((unsigned char)*r->at))
+            return read_special(r, operand);
         operand->kind = PTX_PATTERN_RESULT;
         return read_number(r, &operand->index, &r->pattern->results);
     }
@@ -337,6 +356,9 @@ static void print_operand(const ptx_pattern_operand *operand, base_builder *out)
     case PTX_PATTERN_SINK:
         base_builder_char(out, '_');
         return;
+    case PTX_PATTERN_SPECIAL:
+        base_builder_format(out, "%%%s", ptx_special_name((ptx_special)operand->bits));
+        return;
     case PTX_PATTERN_PAIR:
         print_operand(&operand->args[0], out);
         base_builder_char(out, '|');
@@ -400,6 +422,9 @@ static ptx_operand fill(filler *f, const ptx_pattern_operand *from) {
         return to;
     case PTX_PATTERN_SINK:
         to.kind = PTX_OPERAND_SINK;
+        return to;
+    case PTX_PATTERN_SPECIAL:
+        to.kind = PTX_OPERAND_SPECIAL;
         return to;
     case PTX_PATTERN_VECTOR:
         to.kind = PTX_OPERAND_VECTOR;

@@ -15,6 +15,7 @@ typedef enum ptx_pattern_kind {
     PTX_PATTERN_ARGUMENT,
     PTX_PATTERN_CONSTANT, /* an integer, or bits of a float */
     PTX_PATTERN_SINK,     /* _ */
+    PTX_PATTERN_SPECIAL,  /* %laneid; bits: ptx_special */
     PTX_PATTERN_VECTOR,   /* {a, b} */
     PTX_PATTERN_PAIR,     /* a|b */
     PTX_PATTERN_ADDRESS   /* [a + offset], [a, {b, c}] */

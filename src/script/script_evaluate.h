@@ -52,7 +52,7 @@ typedef enum script_nest_kind { SCRIPT_NEST_SERIAL, SCRIPT_NEST_UNROLL, SCRIPT_N
 
 /* The extents that scope ids of the older dialects bring; axis values NULL: not given. */
 typedef struct script_scope_ids {
-    const ir_expr *grid[3], *block[3];
+    const ir_expr *grid[3], *block[3], *cluster[3], *clusters[3];
     const ir_expr *warps, *warpgroups, *warps_in_group, *lanes;
     base_span grid_span, block_span, warps_span;
     bool used;

@@ -527,6 +527,9 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_POOL:
         family = "SMEMPool";
         break;
+    case SCRIPT_VALUE_TMEM_POOL:
+        family = "TMEMPool";
+        break;
     case SCRIPT_VALUE_LAYOUT_SPEC:
         if (!script_is_symbolic(object)) { /* TileLayout() around it goes without saying */
             const layout_tile *layout;

@@ -615,6 +615,12 @@ void script_launch_finish(script_evaluator *e, base_span span) {
         return;
     const ir_expr *whole = implied_threads(e);
     bool deferred = !ids->block[0];
+    for (int i = 0; i < 3 && ids->cluster[0]; i++) {
+        launch->cluster[i] = ids->cluster[i] ? ids->cluster[i] : one(e);
+        if (!ids->grid[i] && ids->clusters[i])
+            ids->grid[i] = ir_binary(e->module, IR_MUL, ids->clusters[i],
+                                     script_cast(e, launch->cluster[i], ids->clusters[i]->type, span));
+    }
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = ids->grid[i] ? ids->grid[i] : one(e);
         launch->block[i] = ids->block[i] ? ids->block[i] : one(e);

@@ -80,6 +80,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_INDEXER] = "a tile or chunk without its [picks]",
         [SCRIPT_VALUE_BOUNDS] = "a range of a region",
         [SCRIPT_VALUE_POOL] = "a pool",
+        [SCRIPT_VALUE_TMEM_POOL] = "a pool of tensor memory",
         [SCRIPT_VALUE_LAUNCH] = "a LaunchConfig",
         [SCRIPT_VALUE_ATTRIBUTES] = "kernel attributes",
         [SCRIPT_VALUE_LOOP] = "a loop",

@@ -60,6 +60,7 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_LAYOUT_SPEC, /* S[..] + R[..] + offset */
     SCRIPT_VALUE_LAYOUT,
     SCRIPT_VALUE_ITER,       /* one part of a layout: extent, stride, axis */
+    SCRIPT_VALUE_TMEM_POOL,  /* TMEMPool(...) */
     SCRIPT_VALUE_POOL,       /* SMEMPool() */
     SCRIPT_VALUE_LAUNCH,     /* LaunchConfig(...) */
     SCRIPT_VALUE_ATTRIBUTES, /* KernelAttributes(...) */
@@ -233,6 +234,7 @@ struct script_value {
         const layout_tile *layout;
         layout_iter iter;
         script_pool *pool;
+        struct script_tmem_pool *tmem_pool;
         script_launch *launch;
         script_attributes *attributes;
         script_loop *loop;

@@ -300,3 +300,49 @@ def copied(B: T.Tensor((128, 4), "uint32")):
     T.cuda.cta_sync()
     if warp_id == 0:
         T.ptx.tcgen05.dealloc(slot[0], n_cols=32, cta_group=1)
+
+
+# Columns by a pool: the tensors stand one after the other; relinquish and dealloc are its own.
+# case: A53 A59 B2 | pooled | | 0 | B = uint32.128, 2.: 0 1000 1 1001
+@T.prim_func
+def pooled(B: T.Buffer((128, 2), "uint32")):
+    T.device_entry()
+    T.cta_id([1])
+    warp_id = T.warp_id([4])
+    lane_id = T.lane_id([32])
+    smem = T.SMEMPool()
+    pool = T.TMEMPool(smem, total_cols=64, cta_group=1)
+    left = pool.alloc((128, 32), "float32")
+    right = pool.alloc((128, 16), "float32", layout=TileLayout(S[(128, 16) : (1 @ TLane, 1 @ TCol)]))
+    smem.commit()
+    pool.commit()
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    T.ptx.tcgen05.fence.after_thread_sync()
+    x: T.uint32
+    y: T.uint32
+    row = T.meta_var(warp_id * 32 + lane_id)
+    T.ptx.tcgen05.st(left.ptr_to([warp_id * 32, 31]), T.cast(row, "uint32"), shape="32x32b", num=1)
+    T.ptx.tcgen05.st(right.ptr_to([warp_id * 32, 0]), T.cast(row + 1000, "uint32"), shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.st()
+    T.ptx.tcgen05.ld(T.cuda.get_tmem_addr(left, warp_id * 32, 31), x, y, shape="32x32b", num=2)
+    T.ptx.tcgen05.wait.ld()
+    B[row, 0] = x
+    B[row, 1] = y
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    pool.dealloc()
+
+
+# Which block of the cluster this is, in both dialects' words.
+# case: B24 | places | | 0 | B = uint32.8.: 0 101 10 111 20 121 30 131
+@T.prim_func
+def places(B: T.Buffer((8,), "uint32")):
+    T.device_entry()
+    cluster = T.cluster_id([4])
+    rank = T.cta_id_in_cluster([2])
+    side = T.cta_id_in_pair()
+    lane_id = T.lane_id([32])
+    T.cuda.cluster_sync()
+    if lane_id == 0:
+        B[cluster * 2 + rank] = T.cast(cluster * 10 + rank + side * 100, "uint32")

@@ -145,3 +145,26 @@ def small_plain(H: T.Tensor((32,), "float16"), C: T.Tensor((32,), "int8"), D: T.
     tx = T.cuda.thread_idx("x")
     s: T.int32 = T.cast(C[tx], "int32") - 20
     D[tx] = s * s + T.cast(T.cast(H[tx], "float32") * T.float32(-64), "int32")
+
+
+# pair: reduced F=randn:7 G=zeros
+@T.function
+def reduced(F: T.Tensor((128,), "float32"), G: T.Tensor((128, 2), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(128,)))
+    tx = T.cuda.thread_idx("x")
+    scratch = T.alloc_shared((4,), "float32")
+    G[tx, 0] = T.cuda.cta_max(F[tx], 4, scratch.data)
+    G[tx, 1] = T.cuda.cta_reduce(F[tx], "min", 4, scratch)
+
+
+@T.function
+def reduced_plain(F: T.Tensor((128,), "float32"), G: T.Tensor((128, 2), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(128,)))
+    tx = T.cuda.thread_idx("x")
+    most: T.float32 = F[0]
+    least: T.float32 = F[0]
+    for i in T.serial(128):
+        most = T.max(most, F[i])
+        least = T.min(least, F[i])
+    G[tx, 0] = most
+    G[tx, 1] = least
