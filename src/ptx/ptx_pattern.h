@@ -85,8 +85,8 @@ typedef enum ptx_pattern_space {
     PTX_PLACE_GENERIC, /* 64 bits */
     PTX_PLACE_GLOBAL,
     PTX_PLACE_SHARED, /* 32 bits */
-    PTX_PLACE_LOCAL,
-    PTX_PLACE_TENSOR /* 32 bits, of tensor memory */
+    PTX_PLACE_LOCAL,  /* local, const or param memory: not for scripts */
+    PTX_PLACE_TENSOR  /* 32 bits, of tensor memory */
 } ptx_pattern_space;
 typedef struct ptx_pattern_rule {
     ptx_pattern_role role;

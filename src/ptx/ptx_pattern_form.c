@@ -58,10 +58,8 @@ static ptx_pattern_space place_of(ptx_mod mod) {
     case PTX_MOD_SHARED__CTA:
     case PTX_MOD_SHARED__CLUSTER:
         return PTX_PLACE_SHARED;
-    case PTX_MOD_LOCAL:
+    default: /* local, const and param windows */
         return PTX_PLACE_LOCAL;
-    default:
-        return PTX_PLACE_GENERIC;
     }
 }
 

@@ -398,7 +398,7 @@ static bool wrong_address(matcher *m, uint32_t at, const ptx_pattern_rule *rule,
         [PTX_PLACE_GENERIC] = "a generic address: a pointer or uint64",
         [PTX_PLACE_GLOBAL] = "an address in global memory: a pointer to it or uint64",
         [PTX_PLACE_SHARED] = "an address in shared memory: a pointer to it or uint32",
-        [PTX_PLACE_LOCAL] = "an address in local memory, which T.ptx does not take",
+        [PTX_PLACE_LOCAL] = "an address in local, const or param memory, which T.ptx does not take",
         [PTX_PLACE_TENSOR] = "an address in tensor memory: uint32, as tcgen05.alloc wrote it",
     };
     return refuse(m, at, rule, "is %s, but the instruction takes %s", type_of(m, x->type),

@@ -364,6 +364,12 @@ static void expression_statement(script_evaluator *e, const script_node *node) {
         base_help(e->diagnostics, d, "write `for i in ...:`");
         break;
     }
+    case SCRIPT_VALUE_PTX: {
+        base_diagnostic *d = script_error(e, "T0264", node->span,
+                                          "the PTX instruction `%s` is named, not called", v.as.string.text);
+        base_help(e->diagnostics, d, "write parentheses with its operands, destinations first");
+        break;
+    }
     case SCRIPT_VALUE_WORD: {
         const script_dialect_word *word = v.as.word;
         base_diagnostic *d = script_error(e, "T0264", node->span, "'%s' is named, not called", word->path);
