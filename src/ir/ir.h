@@ -14,7 +14,7 @@
 #include "base/diagnostic.h"
 #include "layout/layout.h"
 #include "num/dtype.h"
-#include "ptx/ptx.h"
+#include "ptx/ptx_pattern.h"
 
 typedef enum ir_scope {
     IR_SCOPE_GLOBAL,
@@ -285,6 +285,7 @@ struct ir_module {
     base_diagnostics *diagnostics;
     BASE_VECTOR(ir_function *) functions;
     struct ir_intern *intern; /* private to ir */
+    ptx_pattern_cache patterns;
     uint32_t next_expr, next_var, next_tensor;
 };
 

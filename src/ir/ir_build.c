@@ -13,6 +13,7 @@ ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics) {
     module->names = base_names_create(arena);
     module->diagnostics = diagnostics;
     module->intern = BASE_NEW(arena, struct ir_intern);
+    module->patterns.arena = arena;
     return module;
 }
 

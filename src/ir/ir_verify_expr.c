@@ -137,7 +137,8 @@ static void check_tensor_op(ir_verifier *v, const ir_expr *e) {
     if (e->op == IR_LOAD && tensor->type.scope == IR_SCOPE_TMEM)
         ir_verifier_report(v, "T0335", "copy it to registers with tcgen05.ld first",
                            "`%s` is tensor memory and has no value here", ir_verifier_shown(v, e));
-    if (e->op != IR_DATA && e->op != IR_REGION && !ir_verify_indices(v, tensor, e->args, e->count, e->op == IR_LOAD))
+    if (e->op != IR_DATA && e->op != IR_REGION &&
+        !ir_verify_indices(v, tensor, e->args, e->count, e->op == IR_LOAD))
         return;
     ir_infer(e->op, e->args, e->count, (ir_attribute){.tensor = tensor}, &type);
     if (!ir_type_equal(type, e->type))
@@ -353,7 +354,8 @@ static void check_ptx(ir_verifier *v, const ir_expr *e) {
     }
     if (good)
         ptx_pattern_predicates(&pattern, types);
-    if (!good || !ptx_pattern_check(v->arena, &pattern, types, types + lanes, &why, &accepted))
+    if (!good ||
+        !ptx_pattern_check(v->arena, &v->module->patterns, &pattern, types, types + lanes, &why, &accepted))
         ir_verifier_report(v, "T0518",
                            accepted.size ? base_arena_format(v->arena, "accepted: %s", accepted.data) : NULL,
                            "`%s`: %s", e->args[0]->at.string, why.size ? why.data : "no PTX instruction");
@@ -467,8 +469,8 @@ void ir_verify_operation(ir_verifier *v, const ir_expr *e) {
             return;
         }
         if (e->args[i]->op == IR_REGION && e->op != IR_TILE) {
-            ir_verifier_report(v, "T0339", "it is an operand of tile operations",
-                               "`%s` is no value for `%s`", ir_verifier_shown(v, e->args[i]), info->name);
+            ir_verifier_report(v, "T0339", "it is an operand of tile operations", "`%s` is no value for `%s`",
+                               ir_verifier_shown(v, e->args[i]), info->name);
             return;
         }
     }

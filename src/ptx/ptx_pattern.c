@@ -15,7 +15,7 @@ static ptx_op find_op(const char *text, size_t size, size_t *used) {
     *used = 0;
     for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
         const char *name = ptx_op_name((ptx_op)op);
-        size_t length = strlen(name);
+        size_t length = name[0] == text[0] ? strlen(name) : 0;
         if (length > *used && length <= size && memcmp(name, text, length) == 0 &&
             (length == size || text[length] == '.')) {
             best = (ptx_op)op;
@@ -28,7 +28,7 @@ static ptx_op find_op(const char *text, size_t size, size_t *used) {
 static ptx_mod find_mod(const char *text, size_t size) {
     for (unsigned mod = 1; mod < PTX_MOD_COUNT; mod++) {
         const char *name = ptx_mod_name((ptx_mod)mod);
-        if (strncasecmp(name, text, size) == 0 && name[size] == '\0')
+        if ((name[0] | 32) == (text[0] | 32) && strncasecmp(name, text, size) == 0 && name[size] == '\0')
             return (ptx_mod)mod;
     }
     return PTX_MOD_NONE;
@@ -65,11 +65,19 @@ static void find_types(ptx_pattern *pattern) {
 }
 
 /* In the order of the first form that takes them, which is the order ptxas wants. */
-static void order_modifiers(base_arena *arena, ptx_pattern *pattern) {
+ptx_table *ptx_pattern_table(base_arena *arena, ptx_pattern_cache *cache) {
+    if (cache == NULL)
+        return ptx_table_create(arena);
+    if (cache->table == NULL)
+        cache->table = ptx_table_create(cache->arena);
+    return cache->table;
+}
+
+static void order_modifiers(base_arena *arena, ptx_pattern_cache *cache, ptx_pattern *pattern) {
     unsigned count = 0;
     ptx_instruction instruction = {.op = pattern->op, .mod_count = (uint8_t)pattern->mod_count};
     memcpy(instruction.mods, pattern->mods, sizeof instruction.mods);
-    const ptx_form *forms = ptx_table_forms(ptx_table_create(arena), pattern->op, &count);
+    const ptx_form *forms = ptx_table_forms(ptx_pattern_table(arena, cache), pattern->op, &count);
     for (unsigned f = 0; f < count; f++) {
         if (!ptx_form_takes_modifiers(&forms[f], &instruction))
             continue;
@@ -91,8 +99,7 @@ static void order_modifiers(base_arena *arena, ptx_pattern *pattern) {
     }
 }
 
-bool ptx_pattern_name(base_arena *arena, const char *text, size_t size, ptx_pattern *pattern,
-                      base_builder *why) {
+static bool read_name(const char *text, size_t size, ptx_pattern *pattern, base_builder *why) {
     size_t used;
     pattern->mod_count = 0;
     pattern->op = find_op(text, size, &used);
@@ -102,7 +109,15 @@ bool ptx_pattern_name(base_arena *arena, const char *text, size_t size, ptx_patt
     }
     if (!add_modifiers(text + used, text + size, pattern, why))
         return false;
-    order_modifiers(arena, pattern);
+    find_types(pattern);
+    return true;
+}
+
+bool ptx_pattern_name(base_arena *arena, ptx_pattern_cache *cache, const char *text, size_t size,
+                      ptx_pattern *pattern, base_builder *why) {
+    if (!read_name(text, size, pattern, why))
+        return false;
+    order_modifiers(arena, cache, pattern);
     find_types(pattern);
     return true;
 }
@@ -311,7 +326,7 @@ bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern
         return false;
     skip_spaces(&r);
     size_t size = strcspn(r.at, " ");
-    if (!ptx_pattern_name(arena, r.at, size, pattern, why))
+    if (!read_name(r.at, size, pattern, why))
         return false;
     r.at += size;
     skip_spaces(&r);
@@ -469,8 +484,9 @@ static bool agrees(const ptx_pattern *pattern, const ptx_type *results, const pt
     return true;
 }
 
-bool ptx_pattern_check(base_arena *arena, const ptx_pattern *pattern, const ptx_type *results,
-                       const ptx_type *arguments, base_builder *why, base_builder *accepted) {
+bool ptx_pattern_check(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                       const ptx_type *results, const ptx_type *arguments, base_builder *why,
+                       base_builder *accepted) {
     filler f = {arena, registers(arena, results, pattern->results, "%"),
                 registers(arena, arguments, pattern->arguments, "$")};
     ptx_instruction instruction = {.op = pattern->op,
@@ -483,5 +499,5 @@ bool ptx_pattern_check(base_arena *arena, const ptx_pattern *pattern, const ptx_
     for (uint32_t i = 0; i < pattern->operand_count; i++)
         instruction.operands[i] = fill(&f, &pattern->operands[i]);
     return agrees(pattern, results, arguments, why) &&
-           ptx_verify_instruction(arena, &instruction, why, accepted);
+           ptx_verify_instruction(arena, ptx_pattern_table(arena, cache), &instruction, why, accepted);
 }

@@ -50,22 +50,32 @@ typedef struct ptx_pattern {
 /* What an argument or result is, for the check: a value of a register type, or an address of 64 bits. */
 typedef ptx_type ptx_pattern_type;
 
-/* False: `why` says what is wrong with the text. */
+/* The instruction table, read at the first question and kept in the arena; NULL in its place: read for one
+ * question. */
+typedef struct ptx_pattern_cache {
+    base_arena *arena;
+    struct ptx_table *table;
+} ptx_pattern_cache;
+
+struct ptx_table *ptx_pattern_table(base_arena *arena, ptx_pattern_cache *cache); /* for this module */
+
+/* False: `why` says what is wrong with the text. Modifiers stay as written. */
 bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern, base_builder *why);
 void ptx_pattern_print(const ptx_pattern *pattern, base_builder *out);
 /* "tcgen05.ld.sync.aligned.32x32b.x4.b32" */
 void ptx_pattern_print_name(const ptx_pattern *pattern, base_builder *out);
 /* The opcode and modifiers of such a name; the rest of the pattern stays as it is. What is written in any
  * order comes out in the order of the table. */
-bool ptx_pattern_name(base_arena *arena, const char *text, size_t size, ptx_pattern *pattern,
-                      base_builder *why);
+bool ptx_pattern_name(base_arena *arena, ptx_pattern_cache *cache, const char *text, size_t size,
+                      ptx_pattern *pattern, base_builder *why);
 /* Against the instruction table, for the newest target: types of the results and arguments as registers have
  * them. False: `why` says what does not fit, `accepted` lists the forms. */
 /* Of several results the one that the instruction gives as a predicate beside others (d|p) is a word in the
  * types of the caller: these become PRED, as the check wants them. */
 void ptx_pattern_predicates(const ptx_pattern *pattern, ptx_type *results);
-bool ptx_pattern_check(base_arena *arena, const ptx_pattern *pattern, const ptx_type *results,
-                       const ptx_type *arguments, base_builder *why, base_builder *accepted);
+bool ptx_pattern_check(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                       const ptx_type *results, const ptx_type *arguments, base_builder *why,
+                       base_builder *accepted);
 
 /* ---- what the table says of operands ---- */
 typedef enum ptx_pattern_role {
@@ -102,6 +112,6 @@ typedef struct ptx_pattern_form {
 } ptx_pattern_form;
 /* Forms that take the pattern's modifiers; 0: none does (`why` names the modifier, `accepted` lists the
  * forms). */
-uint32_t ptx_pattern_forms(base_arena *arena, const ptx_pattern *pattern, ptx_pattern_form **forms,
-                           base_builder *why, base_builder *accepted);
+uint32_t ptx_pattern_forms(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                           ptx_pattern_form **forms, base_builder *why, base_builder *accepted);
 #endif

@@ -226,8 +226,8 @@ static void read_form(base_arena *arena, const ptx_form *from, const ptx_instruc
     }
 }
 
-uint32_t ptx_pattern_forms(base_arena *arena, const ptx_pattern *pattern, ptx_pattern_form **forms,
-                           base_builder *why, base_builder *accepted) {
+uint32_t ptx_pattern_forms(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                           ptx_pattern_form **forms, base_builder *why, base_builder *accepted) {
     ptx_instruction instruction = {.op = pattern->op,
                                    .mod_count = (uint8_t)pattern->mod_count,
                                    .type = pattern->type,
@@ -235,13 +235,13 @@ uint32_t ptx_pattern_forms(base_arena *arena, const ptx_pattern *pattern, ptx_pa
     unsigned count = 0;
     uint32_t found = 0;
     memcpy(instruction.mods, pattern->mods, sizeof instruction.mods);
-    const ptx_form *all = ptx_table_forms(ptx_table_create(arena), pattern->op, &count);
+    const ptx_form *all = ptx_table_forms(ptx_pattern_table(arena, cache), pattern->op, &count);
     *forms = BASE_NEW_ARRAY(arena, ptx_pattern_form, count + 1);
     for (unsigned i = 0; i < count; i++)
         if (ptx_form_takes_modifiers(&all[i], &instruction))
             read_form(arena, &all[i], &instruction, &(*forms)[found++]);
     if (found == 0)
-        ptx_verify_instruction(arena, &instruction, why, accepted);
+        ptx_verify_instruction(arena, ptx_pattern_table(arena, cache), &instruction, why, accepted);
     else
         for (unsigned i = 0; i < count; i++)
             if (ptx_form_takes_modifiers(&all[i], &instruction)) {

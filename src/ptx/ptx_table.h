@@ -87,6 +87,7 @@ typedef struct ptx_table {
 } ptx_table;
 
 ptx_table *ptx_table_create(base_arena *arena);
+
 /* NULL when a row of the table does not read, which the unit test excludes. */
 const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count);
 bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction);

@@ -820,12 +820,12 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     return base_diagnostics_errors(module->diagnostics) == before;
 }
 
-bool ptx_verify_instruction(base_arena *arena, const ptx_instruction *instruction, base_builder *why,
-                            base_builder *accepted) {
+bool ptx_verify_instruction(base_arena *arena, ptx_table *table, const ptx_instruction *instruction,
+                            base_builder *why, base_builder *accepted) {
     verifier v = {.arena = arena, .instruction = instruction, .any_target = true};
     unsigned count = 0, furthest = 0;
     bool modifiers_fit = false;
-    v.table = ptx_table_create(arena);
+    v.table = table;
     const ptx_form *forms = ptx_table_forms(v.table, instruction->op, &count);
     const ptx_form *fits = find_form(&v, forms, count, &furthest, &modifiers_fit);
     if (fits != NULL && target_has(&v, fits)) {

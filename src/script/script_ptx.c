@@ -43,7 +43,8 @@ static const char *family(script_evaluator *e, const char *text) {
     base_builder why;
     size_t size = strcspn(text, ".");
     base_builder_start(&why, e->arena);
-    if (!memchr(text, '_', size) || ptx_pattern_name(e->arena, text, size, &pattern, &why))
+    if (!memchr(text, '_', size) ||
+        ptx_pattern_name(e->arena, &e->module->patterns, text, size, &pattern, &why))
         return text;
     char *copy = base_arena_string(e->arena, text, strlen(text));
     for (size_t i = 0; i < size; i++) {
@@ -51,8 +52,8 @@ static const char *family(script_evaluator *e, const char *text) {
             continue;
         copy[i] = '.';
         size_t first = i;
-        if (ptx_pattern_name(e->arena, copy, first, &pattern, &why) ||
-            ptx_pattern_name(e->arena, copy, size, &pattern, &why))
+        if (ptx_pattern_name(e->arena, &e->module->patterns, copy, first, &pattern, &why) ||
+            ptx_pattern_name(e->arena, &e->module->patterns, copy, size, &pattern, &why))
             return copy;
         copy[i] = '_';
     }
@@ -672,7 +673,8 @@ static bool check(matcher *m, ir_type type, base_builder *accepted) {
     m->pattern.results = m->result_count;
     m->pattern.arguments = m->arg_count;
     ptx_pattern_predicates(&m->pattern, types);
-    if (ptx_pattern_check(e->arena, &m->pattern, types, types + m->result_count, &why, accepted))
+    if (ptx_pattern_check(e->arena, &e->module->patterns, &m->pattern, types, types + m->result_count, &why,
+                          accepted))
         return true;
     return refuse(m, m->count, NULL, "%s", why.data);
 }
@@ -804,9 +806,9 @@ script_value script_ptx_instruction(script_evaluator *e, const char *text, const
     base_builder_start(&accepted, e->arena);
     base_builder_start(&name, e->arena);
     text = family(e, text);
-    if (!ptx_pattern_name(e->arena, text, strlen(text), &m->pattern, &why))
+    if (!ptx_pattern_name(e->arena, &e->module->patterns, text, strlen(text), &m->pattern, &why))
         return no_instruction(e, name_span, text, &why, &accepted);
-    uint32_t count = ptx_pattern_forms(e->arena, &m->pattern, &forms, &why, &accepted);
+    uint32_t count = ptx_pattern_forms(e->arena, &e->module->patterns, &m->pattern, &forms, &why, &accepted);
     if (count == 0)
         return no_instruction(e, name_span, text, &why, &accepted);
     ptx_pattern_print_name(&m->pattern, &name);
