@@ -73,7 +73,8 @@ static ptx_pattern_space space(const ptx_operand_rule *rule, const ptx_instructi
         (rule->name_size > 6 && memcmp(rule->name + rule->name_size - 6, "-tmem]", 6) == 0))
         return PTX_PLACE_TENSOR;
     for (unsigned i = 0; i < instruction->mod_count && count < 2; i++)
-        if (instruction->mods[i] >= PTX_MOD_CONST && instruction->mods[i] <= PTX_MOD_PARAM__FUNC)
+        if (instruction->mods[i] >= PTX_MOD_CONST && instruction->mods[i] <= PTX_MOD_PARAM__FUNC &&
+            instruction->mods[i] != PTX_MOD_TENSORMAP)
             found[count++] = place_of(instruction->mods[i]);
     bool global_only = count == 1 && found[0] == PTX_PLACE_GLOBAL;
     if ((op == PTX_OP_ST_ASYNC || op == PTX_OP_RED_ASYNC) && !global_only)

@@ -31,7 +31,7 @@ trim() { echo "$1" | sed 's/^ *//; s/ *$//'; }
 # Our PTX for ptxas, our CUDA for nvcc; the latter's PTX is left in $work/n.ptx.
 assemble() { # script defines...
     "$tirc" build "$@" --emit ptx -o "$work/o.ptx" >"$work/log" 2>&1 &&
-        "$ptxas" -arch=sm_100a "$work/o.ptx" -o "$work/o.cubin" >>"$work/log" 2>&1 &&
+        "$ptxas" "-arch=$(sed -n 's/^\.target //p' "$work/o.ptx")" "$work/o.ptx" -o "$work/o.cubin" >>"$work/log" 2>&1 &&
         "$tirc" build "$@" --emit cuda -o "$work/o.cu" >>"$work/log" 2>&1 &&
         "$nvcc" -std=c++17 -w -arch=sm_100a -fmad=false -ptx "$work/o.cu" -o "$work/n.ptx" >>"$work/log" 2>&1 &&
         "$ptxas" -arch=sm_100a "$work/n.ptx" -o "$work/n.cubin" >>"$work/log" 2>&1
