@@ -575,27 +575,32 @@ typedef struct extremes {
     u32_chunk tiny;
     u8_chunk most;
 } extremes;
-VM_INLINE void find_emax(workspace *ws, unsigned n, unsigned depth, const f32 *start, u8 *emax,
+VM_INLINE void find_emax(workspace *ws, unsigned first, unsigned depth, const f32 *const start[N],
                          extremes *found) {
     enum { ROWS = VM_CHUNK / 4 };
-    const u32 *eb = ws->eb + n * depth;
+    const u32 *eb = ws->eb + first * depth;
     extremes f = *found;
     for (size_t l = 0; l < R; l += VM_CHUNK) {
-        u32_chunk field[4];
-        for (unsigned i = 0; i < 4; i++) {
-            const u32_chunk bits = AT(u32, start + l + i * ROWS), twice = bits + bits;
-            f.tiny = LESSER(f.tiny, twice - 1);
-            field[i] = twice >> 24;
+        u8_chunk best[N];
+        UNROLL for (unsigned j = 0; j < N; j++) {
+            u32_chunk field[4];
+            UNROLL for (unsigned i = 0; i < 4; i++) {
+                const u32_chunk bits = AT(u32, start[j] + l + i * ROWS), twice = bits + bits;
+                f.tiny = LESSER(f.tiny, twice - 1);
+                field[i] = twice >> 24;
+            }
+            best[j] =
+                GREATER_BYTES(narrow(field[0], field[1], field[2], field[3]), (u8_chunk){0} + (u8)ZERO_BELOW);
         }
-        u8_chunk best =
-            GREATER_BYTES(narrow(field[0], field[1], field[2], field[3]), (u8_chunk){0} + (u8)ZERO_BELOW);
-        for (unsigned first = 0; first < depth; first += 16, eb += 16) {
-            const u8 *p = ws->ea + first * R + l;
-            SIXTEEN(GREATEST_BYTES)
+        for (size_t k = 0; k < depth; k++) {
+            const u8_chunk ea = AT(u8, ws->ea + k * R + l);
+            UNROLL for (unsigned j = 0; j < N; j++) best[j] =
+                GREATER_BYTES(best[j], ea + (u8_chunk)((u32_chunk){0} + eb[j * depth + k]));
         }
-        eb -= depth;
-        f.most = GREATER_BYTES(f.most, best);
-        *(u8_chunk *)(emax + l) = best;
+        UNROLL for (unsigned j = 0; j < N; j++) {
+            f.most = GREATER_BYTES(f.most, best[j]);
+            SET(u8, ws->emax[j] + l) = best[j];
+        }
     }
     *found = f;
 }
@@ -666,26 +671,28 @@ static void multiply_narrow(const vm_tensor_job *job, workspace *ws) {
     for (unsigned first = 0; first < job->columns; first += N) {
         const unsigned columns = job->columns - first < N ? job->columns - first : N;
         f32 *to[N] = {ws->block[0], ws->block[1], ws->block[2], ws->block[3]};
+        const f32 *start[N];
         bool doubt = ws->any_special_row;
         extremes found = {~(u32_chunk){0}, {0}};
-        for (unsigned j = 0; j < columns; j++) {
-            const unsigned n = first + j;
-            const f32 *start = ws->start;
+        for (unsigned j = 0; j < N; j++) { /* columns that are not there: copies of the last one */
+            const unsigned n = first + (j < columns ? j : columns - 1);
             prefetch(job, n + N);
+            start[j] = ws->block[j];
             if (direct.in)
-                start = (const f32 *)(const void *)job->d[n];
+                start[j] = (const f32 *)(const void *)job->d[n];
             else
-                load_column(job, ws, n, ws->start);
+                load_column(job, ws, n, ws->block[j]);
             doubt |= ws->special_column[n] != 0;
             if (half)
-                doubt |= find_emax_half(job, ws, n, start, ws->emax[j]);
-            else
-                find_emax(ws, n, depth, start, ws->emax[j], &found);
-            if (count_cut(ws, n, depth, ws->emax[j], ws->count[j]))
-                prepare_cells(ws, j, start, rows, true);
-            else
-                prepare_cells(ws, j, start, rows, false);
+                doubt |= find_emax_half(job, ws, n, start[j], ws->emax[j]);
         }
+        if (!half)
+            find_emax(ws, first, depth, start, &found);
+        for (unsigned j = 0; j < columns; j++)
+            if (count_cut(ws, first + j, depth, ws->emax[j], ws->count[j]))
+                prepare_cells(ws, j, start[j], rows, true);
+            else
+                prepare_cells(ws, j, start[j], rows, false);
         doubt |= is_extreme(&found);
         const bool stored = direct.out && !doubt;
         for (unsigned j = 0; stored && j < columns; j++)

@@ -42,11 +42,6 @@ VM_INLINE f32_chunk fused(f32_chunk x, f32_chunk y, f32_chunk z) {
 #endif
 #endif
 
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 #define AT(T, p)  (*(const T##_chunk *)(const void *)(p))
 #define SET(T, p) (*(T##_chunk *)(void *)(p))
 

@@ -7,6 +7,7 @@
 #include "vm/level/vm_level.h"
 #include "vm/vm_tensor_multiply.h"
 
+enum { VM_TENSOR_BLOCK = 4 }; /* columns at once */
 #ifndef VM_CHUNK
 #define VM_CHUNK     16
 #define VM_VECTOR(T) typedef T T##_chunk __attribute__((vector_size(VM_CHUNK), aligned(16), may_alias));
@@ -15,12 +16,14 @@ VM_VECTOR(u32) VM_VECTOR(s32) VM_VECTOR(f32) VM_VECTOR(u64) VM_VECTOR(f64)
 /* clang-format on */
 #endif
 
-    enum {
-        VM_TENSOR_BLOCK = 4
-    }; /* columns at once */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 
-/* f16 to f32, exactly; NaN of any kind. */
-void VM_NAME(vm_tensor_decode_f16)(const uint16_t *codes, f32 *to, size_t count, u32 flip);
+    /* f16 to f32, exactly; NaN of any kind. */
+    void VM_NAME(vm_tensor_decode_f16)(const uint16_t *codes, f32 *to, size_t count, u32 flip);
 /* from[row][k], depth apart, to to[k][row]; both whole multiples of 8, rows of 16. */
 void VM_NAME(vm_tensor_transpose)(const f32 *from, f32 *to, size_t rows, size_t depth);
 
