@@ -73,6 +73,14 @@ bool vm_tensormap_read(vm_warp *warp, uint32_t pc, unsigned lane, uint64_t addre
 }
 
 /* ---- instructions ---- */
+/* 128 bytes of zeros are a map to fill in: Triton makes maps so, field by field. */
+static bool all_zero(const uint8_t bytes[VM_TENSOR_MAP_BYTES]) {
+    uint8_t some = 0;
+    for (unsigned i = 0; i < VM_TENSOR_MAP_BYTES; i++)
+        some |= bytes[i];
+    return some == 0;
+}
+
 static void replace(vm_warp *warp, const vm_op *op, const uint32_t *list, uint32_t pc, unsigned lane) {
     vm_tensor_field field = (vm_tensor_field)(op->imm >> 4 & 15);
     uint32_t ordinal = (uint32_t)(op->imm >> 8 & 15);
@@ -87,7 +95,9 @@ static void replace(vm_warp *warp, const vm_op *op, const uint32_t *list, uint32
     if (!vm_memory_read(warp, pc, lane, VM_GENERIC, generic, bytes, sizeof bytes))
         return;
     vm_tensor_read read = vm_tensor_map_read(bytes, &map);
-    if (read != VM_TENSOR_READ_OK) {
+    if (read == VM_TENSOR_READ_FOREIGN && all_zero(bytes)) {
+        memset(&map, 0, sizeof map);
+    } else if (read != VM_TENSOR_READ_OK) {
         vm_copy_report(warp, VM_FIND_TENSOR_MAP, pc, lane, space_of(generic), generic, read, 0, true);
         return;
     }

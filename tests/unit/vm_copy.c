@@ -422,6 +422,37 @@ static void edited_maps(void **state) {
     }
 }
 
+/* A map made from 128 bytes of zeros, field by field: that of EDIT. */
+#define FIELD(what) "@%p15 tensormap.replace.tile." what ";\n"
+#define MAKE                                                                                                 \
+    INIT("1")                                                                                                \
+    "shl.b32 %r2, %r93, 2;\nmov.u32 %r1, map;\nadd.u32 %r3, %r1, %r2;\nsetp.lt.u32 %p1, %r93, 32;\n"         \
+    "@%p1 st.shared.u32 [%r3], 0;\nbar.sync 0;\nadd.s64 %rd3, %rd91, 512;\n" FIELD(                          \
+        "global_address.shared::cta.b1024.b64 [map], %rd3") FIELD("rank.shared::cta.b1024.b32 [map], 1")     \
+        FIELD("box_dim.shared::cta.b1024.b32 [map], 0, 32")                                                  \
+            FIELD("box_dim.shared::cta.b1024.b32 [map], 1, 4")                                               \
+                FIELD("global_dim.shared::cta.b1024.b32 [map], 0, 64")                                       \
+                    FIELD("global_dim.shared::cta.b1024.b32 [map], 1, 16")                                   \
+                        FIELD("global_stride.shared::cta.b1024.b64 [map], 0, 256") FIELD(                    \
+                            "element_stride.shared::cta.b1024.b32 [map], 0, 1")                              \
+                            FIELD("element_stride.shared::cta.b1024.b32 [map], 1, 1") FIELD(                 \
+                                "elemtype.shared::cta.b1024.b32 [map], 7") "bar.sync 0;\n"                   \
+                                                                           "@%p1 "                           \
+                                                                           "tensormap.cp_fenceproxy.global." \
+                                                                           "shared::cta.tensormap::generic." \
+                                                                           "release.gpu.sync.aligned "       \
+                                                                           "[%rd92+128], [map], 128;\n"
+
+static void maps_from_zeros(void **state) {
+    for (size_t s = 0; s < SCHEDULES; s++) {
+        copy_case k = start(*state, MAKE ACQUIRE LOAD_EDITED DUMP, s);
+        vm_case_run(k.c, 1, 128);
+        vm_case_clean(k.c);
+        for (uint32_t i = 0; i < 512; i++)
+            assert_int_equal(k.out[i], k.in[512 + i / 128 * 256 + i % 128]);
+    }
+}
+
 /* ---- clusters ---- */
 #define CLUSTER_SYNC "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
 /* 32 threads write the first 512 bytes of the tile to p0 + 512 rank */
@@ -634,8 +665,10 @@ static void findings(void **state) {
           "out-of-bounds", NULL);
     finds(state, ONE "mov.u32 %r1, 7;\n@%p15 tensormap.replace.tile.rank.global.b1024.b32 [%rd92], %r1;\n",
           map, "tensor-replace", NULL);
-    finds(state, ONE "@%p15 tensormap.replace.tile.rank.shared::cta.b1024.b32 [map], 1;\n", map, "tensor-map",
-          NULL);
+    finds(state,
+          ONE "@%p15 st.shared.u32 [map+64], 7;\n@%p15 tensormap.replace.tile.rank.shared::cta.b1024.b32 "
+              "[map], 1;\n",
+          map, "tensor-map", NULL);
     /* ordinary stores, a barrier, and no fence between */
     finds(state,
           ONE "st.shared.u32 [tile+64], %r93;\nbar.sync 0;\n"
@@ -798,6 +831,7 @@ int main(void) {
                                        UNIT_WITH_ARENA(copies_and_barriers),
                                        UNIT_WITH_ARENA(store_of_zeros),
                                        UNIT_WITH_ARENA(edited_maps),
+                                       UNIT_WITH_ARENA(maps_from_zeros),
                                        UNIT_WITH_ARENA(findings),
                                        UNIT_WITH_ARENA(multicast),
                                        UNIT_WITH_ARENA(across),
