@@ -21,6 +21,7 @@ static bool is_unsigned(ir_type type) {
 static const ir_expr *rewrite(void *user, const ir_expr *e) {
     lower_context *context = user;
     ir_module *module = context->module;
+    e = lower_under_conditions(context, e, rewrite, context);
     if ((e->op != IR_FLOORDIV && e->op != IR_FLOORMOD) || e->type.lanes != 1)
         return e;
     const ir_expr *a = e->args[0], *b = e->args[1];

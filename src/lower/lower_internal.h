@@ -15,6 +15,7 @@ typedef struct lower_context {
     ir_function *function;
     lower_plan *plan;
     arith_facts *facts; /* of the running pass; made again by every pass that asks */
+    unsigned inside;    /* lower_under_conditions: how many are at work */
 } lower_context;
 typedef void (*lower_pass_run)(lower_context *context);
 
@@ -69,6 +70,9 @@ void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_re
                                void *user);
 /* The same; fn may ask context->facts for what holds where the expression stands. */
 void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user);
+/* For fn of lower_rewrite_guarded: e with its lazy operands rewritten once more, each under its condition. */
+const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, ir_rewrite_function fn,
+                                      void *user);
 
 /* ---- lower_index.c; context->facts must be set ---- */
 /* The pointer that a tensor's element numbers count from: DATA of a parameter or allocation or a pointer

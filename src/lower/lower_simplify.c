@@ -5,8 +5,14 @@
 #include "arith/arith_rewrite.h"
 #include "lower/lower_internal.h"
 
+typedef struct state {
+    lower_context *context;
+    arith_rewriter *rewriter;
+} state;
+
 static const ir_expr *rewrite(void *user, const ir_expr *e) {
-    return arith_rewrite(user, e);
+    state *st = user;
+    return arith_rewrite(st->rewriter, lower_under_conditions(st->context, e, rewrite, st));
 }
 
 static bool declares(const ir_stmt *block) {
@@ -44,7 +50,7 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_simplify(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
-    arith_rewriter *rewriter = arith_rewriter_create(context->arena, context->module, context->facts);
-    lower_rewrite_guarded(context, context->function->body, rewrite, rewriter);
+    state st = {context, arith_rewriter_create(context->arena, context->module, context->facts)};
+    lower_rewrite_guarded(context, context->function->body, rewrite, &st);
     lower_map_statements(context, context->function->body, statement, context);
 }

@@ -359,3 +359,35 @@ void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrit
     rewrite_state state = {context->module, context->facts, fn, user, NULL, base_map_create(context->arena)};
     rewrite_guarded(&state, statement);
 }
+
+/* Each operand is looked at once more, so there must be an end. */
+enum { LAZY_LEVELS = 2, LAZY_SIZE = 256 };
+
+static const ir_expr *rewrite_under(lower_context *context, const ir_expr *condition, bool truth,
+                                    const ir_expr *e, ir_rewrite_function fn, void *user) {
+    if (!e->count || e->size > LAZY_SIZE || context->inside >= LAZY_LEVELS || ir_expr_has_effect(e))
+        return e;
+    size_t depth = arith_depth(context->facts);
+    context->inside++;
+    arith_enter(context->facts, condition, truth);
+    e = ir_expr_rewrite(context->module, e, fn, user, NULL);
+    arith_leave_to(context->facts, depth);
+    context->inside--;
+    return e;
+}
+
+const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, ir_rewrite_function fn,
+                                      void *user) {
+    if (e->op == IR_IF_THEN_ELSE) {
+        const ir_expr *c = e->args[0];
+        const ir_expr *args[] = {c, rewrite_under(context, c, true, e->args[1], fn, user),
+                                 rewrite_under(context, c, false, e->args[2], fn, user)};
+        return ir_rebuild(context->module, e, args);
+    }
+    if ((e->op == IR_AND || e->op == IR_OR) && e->type.lanes == 1) {
+        const ir_expr *args[] = {e->args[0],
+                                 rewrite_under(context, e->args[0], e->op == IR_AND, e->args[1], fn, user)};
+        return ir_rebuild(context->module, e, args);
+    }
+    return e;
+}

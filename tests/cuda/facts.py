@@ -92,3 +92,17 @@ def width(A: T.Tensor((65536, 65536), "float32"), n: T.int32):
     A[n, tx] = 2.0
     if n < 100 and n >= 0:
         A[n, tx] = 3.0
+
+
+# entry: lazy
+# cuda: B_ptr[tx] = ((m >= 0) ? A_ptr[m % 10] : A_ptr[tirc_floormod(m, 7)]);
+# cuda: if ((m >= 8) && (A_ptr[m / 10] > 0.0f)) {
+# cuda:   B_ptr[0] = 1.0f;
+# cuda: }
+@T.function
+def lazy(A: T.Tensor((512,), "float32"), B: T.Tensor((512,), "float32"), m: T.int32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(64,)))
+    tx = T.cuda.thread_idx("x")
+    B[tx] = T.if_then_else(m >= 0, A[m % 10], A[m % 7])
+    if m >= 8 and A[m // 10] > 0.0 and m > 5:
+        B[0] = 1.0
