@@ -6,6 +6,7 @@ bench:
 	@$(BUILD)/bench $(BUILD)/tirc "$$(tools/find-nvcc || true)"
 	@$(MAKE) --no-print-directory -s bench-layout
 	@$(MAKE) --no-print-directory -s bench-tensor
+	@$(MAKE) --no-print-directory -s bench-factory
 $(BUILD)/bench: bench/bench.c bench/opencl.c bench/plain.c bench/bench.h $(BUILD)/libtirc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -ffp-contract=fast -c bench/plain.c -o $(BUILD)/plain.o
