@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Classes of the dialect that are written in the dialect itself: barriers over the stages of a ring, the
- * state of a pipeline, the order of tiles in a persistent kernel. They are evaluated when a script first
+ * state of a pipeline, the order of tiles in a persistent kernel, filter. They are evaluated when a script first
  * names one. Knows nothing of how classes work (script_class.c). */
 #include "script/script_evaluate.h"
 #include <string.h>
 
 static const char *const names[] = {"PipelineState", "MBarrier", "TMABar", "TCGen05Bar",
-                                    "ClusterPersistentScheduler2D"};
+                                    "ClusterPersistentScheduler2D", "filter"};
 
 /* clang-format off */
 static const char text[] =
@@ -52,6 +52,11 @@ static const char text[] =
     "        raise ValueError('a barrier of another CTA cannot be waited for')\n"
     "    def remote_view(self, rank):\n"
     "        raise ValueError('this is a view of another CTA already')\n"
+    "\n"
+    "def filter(value, condition, end=None):\n"
+    "    if end is None:\n"
+    "        return condition\n"
+    "    return T.And(condition <= value, value < end)\n"
     "\n"
     "@T.inline\n"
     "def remote_address(result, pointer, rank):\n"

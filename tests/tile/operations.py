@@ -206,8 +206,9 @@ def ring(A: T.Buffer((32,), "int32"), B: T.Buffer((32,), "int32")):
     tiles = ClusterPersistentScheduler2D("tiles", num_m_tiles=7, num_n_tiles=3, num_clusters=3, l2_group_size=4)
     tiles.init(b)
     while tiles.valid():
-        if t == 0:
+        if T.filter(t, t == 0):
             A[tiles.m_idx * 3 + tiles.n_idx] = tiles.work_idx + 1
+        if T.filter(t, 0, 1):
             B[tiles.m_idx * 3 + tiles.n_idx] = total + tiles.tile_count
         tiles.next_tile()
 
