@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Classes of the dialect that are written in the dialect itself: barriers over the stages of a ring, the
- * state of a pipeline, the order of tiles in a persistent kernel, filter. They are evaluated when a script first
- * names one. Knows nothing of how classes work (script_class.c). */
+ * state of a pipeline, the order of tiles in a persistent kernel, filter. They are evaluated when a script
+ * first names one. Knows nothing of how classes work (script_class.c). */
 #include "script/script_evaluate.h"
 #include <string.h>
 
-static const char *const names[] = {"PipelineState", "MBarrier", "TMABar", "TCGen05Bar",
-                                    "ClusterPersistentScheduler2D", "filter"};
+static const char *const names[] = {
+    "PipelineState", "MBarrier", "TMABar", "TCGen05Bar", "ClusterPersistentScheduler2D", "filter"};
 
 /* clang-format off */
 static const char text[] =
