@@ -339,6 +339,33 @@ script_value script_word_record(script_evaluator *e, const script_call *call) {
     return script_construct(e, (script_class *)(uintptr_t) class, &arguments, call->span);
 }
 
+/* fields(record): objects that have the names. */
+script_value script_word_fields(script_evaluator *e, const script_call *call) {
+    script_value v = call->value[0];
+    const script_class *class = v.kind == SCRIPT_VALUE_CLASS ? v.as.class : NULL;
+    if (v.kind == SCRIPT_VALUE_OBJECT)
+        class = v.as.object->class;
+    if (!class || class->kind != SCRIPT_CLASS_RECORD) {
+        script_error(e, "T0205", call->place[0], "fields takes a record, not %s",
+                     script_value_name(e->arena, v));
+        return script_poison();
+    }
+    script_class *field_class = BASE_NEW(e->arena, script_class);
+    field_class->name = "Field";
+    field_class->span = class->span;
+    field_class->scope = BASE_NEW(e->arena, script_scope);
+    script_value result = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    for (size_t i = 0; i < class->fields.count; i++) {
+        const char *name = class->fields.items[i].name;
+        script_object *field = object_make(e, field_class);
+        script_scope_bind(e, field->fields, "name", script_string(e->arena, name, strlen(name)),
+                          SCRIPT_BIND_PLAIN, class->span);
+        field->is_constructed = true;
+        script_list_add(e->arena, result, (script_value){.kind = SCRIPT_VALUE_OBJECT, .as.object = field});
+    }
+    return result;
+}
+
 /* super(): the object seen as one of the base of the class whose function runs. */
 script_value script_word_super(script_evaluator *e, const script_call *call) {
     const script_class *owner = e->closure ? e->closure->owner : NULL;

@@ -814,6 +814,8 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_EXPR:
         return lane_of(e, object, index, index_span);
     case SCRIPT_VALUE_FOREIGN:
+        if (strncmp(object.as.string.text, "typing.", 7) == 0) /* Literal["a"]: for readers alone */
+            return object;
         return script_foreign_used(e, object, span);
     default:
         break;

@@ -251,6 +251,9 @@ script_value script_word_reinterpret(script_evaluator *e, const script_call *cal
     const ir_expr *x = script_to_expr(e, call->value[1], call->place[1]);
     if (!x)
         return script_poison();
+    /* a type that names no memory stays in that of the pointer */
+    if (type.kind == IR_TYPE_POINTER && x->type.kind == IR_TYPE_POINTER && type.scope == IR_SCOPE_GLOBAL)
+        type.scope = x->type.scope;
     if (type.kind == IR_TYPE_POINTER && ir_type_is_integer(x->type) &&
         num_dtype_bits((num_dtype)x->type.dtype) < 64)
         x = ir_cast(e->module, ir_type_prim(NUM_DTYPE_U64, 1), x);

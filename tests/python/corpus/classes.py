@@ -1,7 +1,7 @@
 # Every line is printed by Python and by tirc; the texts are compared.
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from enum import Enum, IntEnum, auto
-from typing import NamedTuple, Optional
+from typing import Literal, NamedTuple, Optional
 
 
 class Counter:
@@ -151,3 +151,5 @@ class Outer:
 
 print(Outer().total(), Outer.Inner.depth)
 print(replace(p, n=7).n, replace(p, m=9).area(), p.n, asdict(Config(1, 2, 3, ["x"])), astuple(Config(4)))
+Kind = Literal["a", "b"]
+print([f.name for f in fields(Config)], {f.name for f in fields(p)} == {"m", "n", "stages", "names"})
