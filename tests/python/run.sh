@@ -157,6 +157,21 @@ def k(C: T.Buffer((16,), "int32")):
 E2
 "$tirc" run case.py --arg C=zeros --show C >log 2>&1 && grep -q 'C = int32\[16\]: 9 0 32640 0' log
 say $? "case E13: the same while compiling"
+# ---- packed pairs, to the bit: 1.00390625 lies half way between two bfloat16, and 12 * i has its lowest bit at 3, 4, 3
+gives "packed pairs of float32 and bfloat16" 'p: T.uint64 = T.cuda.make_float2(A[1], A[n])
+q: T.uint64 = T.cuda.fmul2_rn(p, T.cuda.fadd2_rn(p, p))
+B[0] = T.cuda.float2_x(p)
+B[1] = T.cuda.float2_y(p)
+B[2] = T.cuda.float2_x(q)
+B[3] = T.cuda.float2_y(q)
+u: T.uint32 = T.cuda.float22bfloat162_rn_from_float2(q)
+w: T.uint64 = T.cuda.bfloat1622float2(u)
+B[4] = T.cuda.float2_x(w)
+B[5] = T.cuda.float2_y(w)
+B[6] = T.cuda.uint_as_float(T.cuda.float_as_uint(A[5]))
+C[0] = T.reinterpret("int32", T.cuda.float22bfloat162_rn(1.00390625, -2.0))
+for i in range(4):
+    C[1 + i] = T.cuda.ffs_u32(T.uint32(12) * T.cast(i, "uint32"))' 'B = float32[16]: 1 3 2 18 2 18 5 0' 'C = int32[16]: -1073725568 0 3 4 3 0'
 # ---- H
 kernel asm 's = T.alloc_shared((4,), "uint64")
 x: T.uint32 = 0
