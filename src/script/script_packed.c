@@ -43,18 +43,12 @@ static script_value give(const ir_expr *x) {
     return x ? script_expr(x) : script_poison();
 }
 
-/* make_float2(x, y), float22bfloat162_rn(x, y) */
+/* float22bfloat162_rn(x, y) */
 script_value script_word_make_pair(script_evaluator *e, const script_call *call) {
     const ir_expr *x = argument(e, call, 0, NUM_DTYPE_F32), *y = argument(e, call, 1, NUM_DTYPE_F32);
     if (!x || !y)
         return script_poison();
-    return give(call->word->data ? pack_bf16(e, x, y) : pack(e, x, y, NUM_DTYPE_U32, NUM_DTYPE_U64));
-}
-
-/* float2_x, float2_y */
-script_value script_word_pair_part(script_evaluator *e, const script_call *call) {
-    const ir_expr *packed = argument(e, call, 0, NUM_DTYPE_U64);
-    return give(packed ? float_of(e, packed, call->word->data == 1) : NULL);
+    return script_expr(pack_bf16(e, x, y));
 }
 
 /* fmul2_rn, fadd2_rn */
@@ -82,13 +76,6 @@ script_value script_word_pair_convert(script_evaluator *e, const script_call *ca
         part[i] = ir_cast(e->module, ir_type_prim(NUM_DTYPE_F32, 1), half);
     }
     return give(pack(e, part[0], part[1], NUM_DTYPE_U32, NUM_DTYPE_U64));
-}
-
-/* uint_as_float, float_as_uint */
-script_value script_word_bits_as(script_evaluator *e, const script_call *call) {
-    bool to_float = call->word->data == 1;
-    const ir_expr *x = argument(e, call, 0, to_float ? NUM_DTYPE_U32 : NUM_DTYPE_F32);
-    return give(x ? bits_as(e, x, to_float ? NUM_DTYPE_F32 : NUM_DTYPE_U32) : NULL);
 }
 
 /* ffs_u32: place of the lowest one bit, from 1; 0 for none. 32 - clz of the bit alone is both. */
