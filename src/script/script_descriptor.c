@@ -237,26 +237,6 @@ script_value script_word_scaled_descriptor(script_evaluator *e, const script_cal
 
 /* ---- pairs of floats in one register ---- */
 
-script_value script_word_make_float2(script_evaluator *e, const script_call *call) {
-    const ir_expr *lanes[2];
-    for (int i = 0; i < 2; i++)
-        if (!(lanes[i] = script_to_type(e, call->value[i], ir_type_prim(NUM_DTYPE_F32, 1), call->place[i])))
-            return script_poison();
-    return script_expr(ir_make(e->module, IR_VECTOR, ir_type_prim(NUM_DTYPE_F32, 2), lanes, 2));
-}
-
-script_value script_word_float2_part(script_evaluator *e, const script_call *call) {
-    const ir_expr *x = script_to_expr(e, call->value[0], call->place[0]);
-    if (!x)
-        return script_poison();
-    if (x->type.dtype != NUM_DTYPE_F32 || x->type.lanes != 2) {
-        script_error(e, "T0205", call->place[0], "%s takes a pair of float32, not %s", call->word->path,
-                     script_type_name(e, x->type));
-        return script_poison();
-    }
-    return script_expr(ir_lane(e->module, x, (unsigned)call->word->data));
-}
-
 script_value script_word_same_bits(script_evaluator *e, const script_call *call) {
     bool to_float = call->word->data == 0;
     const ir_expr *x = script_to_type(

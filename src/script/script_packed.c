@@ -43,12 +43,23 @@ static script_value give(const ir_expr *x) {
     return x ? script_expr(x) : script_poison();
 }
 
-/* float22bfloat162_rn(x, y) */
+/* make_float2(x, y), float22bfloat162_rn(x, y) */
 script_value script_word_make_pair(script_evaluator *e, const script_call *call) {
     const ir_expr *x = argument(e, call, 0, NUM_DTYPE_F32), *y = argument(e, call, 1, NUM_DTYPE_F32);
     if (!x || !y)
         return script_poison();
-    return script_expr(pack_bf16(e, x, y));
+    return give(call->word->data ? pack(e, x, y, NUM_DTYPE_U32, NUM_DTYPE_U64) : pack_bf16(e, x, y));
+}
+
+/* float2_x, float2_y: also of a vector of two */
+script_value script_word_pair_part(script_evaluator *e, const script_call *call) {
+    bool second = call->word->data == 1;
+    const ir_expr *x =
+        script_is_ir(call->value[0]) ? script_to_expr(e, call->value[0], call->place[0]) : NULL;
+    if (x && x->type.kind == IR_TYPE_PRIM && x->type.dtype == NUM_DTYPE_F32 && x->type.lanes == 2)
+        return script_expr(ir_lane(e->module, x, second));
+    const ir_expr *packed = argument(e, call, 0, NUM_DTYPE_U64);
+    return give(packed ? float_of(e, packed, second) : NULL);
 }
 
 /* fmul2_rn, fadd2_rn */
