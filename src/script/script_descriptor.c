@@ -235,7 +235,7 @@ script_value script_word_scaled_descriptor(script_evaluator *e, const script_cal
     return store(e, call, x) ? script_none() : script_poison();
 }
 
-/* ---- pairs of floats in one register ---- */
+/* ---- the bits of a float ---- */
 
 script_value script_word_same_bits(script_evaluator *e, const script_call *call) {
     bool to_float = call->word->data == 0;
