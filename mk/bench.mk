@@ -5,6 +5,7 @@ bench:
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all $(BUILD)/bench
 	@$(BUILD)/bench $(BUILD)/tirc "$$(tools/find-nvcc || true)"
 	@$(MAKE) --no-print-directory -s bench-layout
+	@$(MAKE) --no-print-directory -s bench-arith
 	@$(MAKE) --no-print-directory -s bench-tensor
 	@$(MAKE) --no-print-directory -s bench-factory
 $(BUILD)/bench: bench/bench.c bench/opencl.c bench/plain.c bench/bench.h $(BUILD)/libtirc.a
