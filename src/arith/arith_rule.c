@@ -40,9 +40,10 @@ static void skip(reader *r) {
 
 static bool take(reader *r, const char *sign) {
     skip(r);
-    size_t size = strlen(sign);
-    if (strncmp(r->at, sign, size) != 0 ||
-        (isalpha((unsigned char)*sign) && isalnum((unsigned char)r->at[size])))
+    size_t size = 0;
+    while (sign[size] && r->at[size] == sign[size])
+        size++;
+    if (sign[size] || (isalpha((unsigned char)*sign) && isalnum((unsigned char)r->at[size])))
         return false;
     r->at += size;
     return true;
@@ -116,6 +117,9 @@ static const arith_node *read_word(reader *r) {
         {"exact", ARITH_NODE_EXACT, IR_INT, 1},      {"power", ARITH_NODE_POWER, IR_INT, 1},
         {"mask", ARITH_NODE_MASK, IR_INT, 1},
     };
+    if (!isalpha((unsigned char)r->at[0]) ||
+        !isalpha((unsigned char)r->at[1])) /* the table is read at every start */
+        return read_slot(r);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (take(r, calls[i].name))
             return read_call(r, calls[i].name, calls[i].kind, calls[i].op, calls[i].count);
@@ -160,8 +164,8 @@ static const arith_node *read_expression(reader *r, int least) {
     while (left) {
         const level *found = NULL;
         skip(r);
-        for (size_t i = 0; i < sizeof levels / sizeof *levels && !found; i++)
-            if (levels[i].binding >= least && take(r, levels[i].sign))
+        for (size_t i = 0; *r->at && i < sizeof levels / sizeof *levels && !found; i++)
+            if (*r->at == *levels[i].sign && levels[i].binding >= least && take(r, levels[i].sign))
                 found = &levels[i];
         if (!found)
             break;
