@@ -225,7 +225,7 @@ typedef struct tirc_launch {
      * (percent). */
     bool cooperative, programmatic, has_priority, has_carveout;
     int32_t priority, carveout;
-    bool via_nvrtc; /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
+    bool via_nvrtc;  /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
     bool strict_ptx; /* what hardware lets pass and PTX leaves open is an error too */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become

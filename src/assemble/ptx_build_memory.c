@@ -216,7 +216,27 @@ static bool split_index(const ir_expr *index, const ir_expr **rest, int64_t *con
     return true;
 }
 
-/* base + index * size, in one instruction. */
+/* index * size in 64 bits, once for all pointers that have this index. */
+static ptx_operand wide_product(ptx_builder *b, const ir_expr *index, ptx_operand value, int64_t size) {
+    const ir_expr *factors[2] = {ir_make(b->ir, IR_CAST, ir_type_prim(NUM_DTYPE_I64, 1), &index, 1),
+                                 ir_int(b->ir, NUM_DTYPE_I64, size)};
+    const ir_expr *key = ir_make(b->ir, IR_MUL, factors[0]->type, factors, 2);
+    unsigned traits = ptx_build_traits(b, index);
+    ptx_build_memo *memo = traits & PTX_TRAIT_READS ? &b->fleeting : &b->pure;
+    bool remember = !(traits & PTX_TRAIT_EFFECT) && (b->keep_fleeting || memo == &b->pure);
+    const ptx_operand *known = remember ? ptx_build_recall(memo, key->id) : NULL;
+    if (known)
+        return *known;
+    bool is_signed = num_dtype_class(index->type.dtype) == NUM_SIGNED;
+    ptx_operand product = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MUL,
+                                            PTX_MODS(PTX_MOD_WIDE, is_signed ? PTX_MOD_S32 : PTX_MOD_U32),
+                                            PTX_ARGS(value, ptx_build_int(size)));
+    if (remember)
+        ptx_build_remember(b, memo, key->id, base_arena_copy(b->arena, &product, sizeof(product)));
+    return product;
+}
+
+/* base + index * size. */
 static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base, const ir_expr *index,
                               int64_t size, const ptx_operand *want) {
     int64_t factor;
@@ -242,11 +262,8 @@ static ptx_operand scaled_sum(ptx_builder *b, ptx_space space, ptx_operand base,
                                  PTX_ARGS(value, ptx_build_int(size), base));
     }
     base = ptx_build_in_register(b, PTX_CLASS_R64, base);
-    bool is_signed = num_dtype_class(index->type.dtype) == NUM_SIGNED;
     if (!wide_index) /* ptxas takes a product and a sum faster than mad.wide, which it splits */
-        value = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MUL,
-                                  PTX_MODS(PTX_MOD_WIDE, is_signed ? PTX_MOD_S32 : PTX_MOD_U32),
-                                  PTX_ARGS(value, ptx_build_int(size)));
+        value = wide_product(b, index, value, size);
     b->want = want;
     if (!wide_index || size == 1)
         return ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_ADD, PTX_MODS(PTX_MOD_S64), PTX_ARGS(base, value));

@@ -272,7 +272,8 @@ static bool is_reserved(const cuda_writer *w, const char *name) {
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (!strcmp(reserved[i], name))
             return true;
-    return !strncmp(name, "tvm_builtin_ptx_", 16) || is_type_word(name) || (!strncmp(name, "make_", 5) && is_type_word(name + 5));
+    return !strncmp(name, "tvm_builtin_ptx_", 16) || is_type_word(name) ||
+           (!strncmp(name, "make_", 5) && is_type_word(name + 5));
 }
 
 static uint64_t key_of(const char *name) {

@@ -134,8 +134,8 @@ typedef struct ir_tensor_type {
     uint32_t align;        /* bytes, power of two; default 64 */
 } ir_tensor_type;
 
-/* What a TMA copy reads: boxes of a tensor parameter, dimension 0 the innermost. The launch makes it and gives
- * it in a parameter of 128 bytes, which lowering adds behind the author's. */
+/* What a TMA copy reads: boxes of a tensor parameter, dimension 0 the innermost. The launch makes it and
+ * gives it in a parameter of 128 bytes, which lowering adds behind the author's. */
 enum { IR_MAP_RANK = 5 };
 typedef struct ir_tensor_map {
     const struct ir_tensor *of;
@@ -150,11 +150,11 @@ struct ir_tensor {
     const char *name;
     ir_tensor_type type;
     ir_tensor_kind kind;
-    bool is_scalar;      /* written as a scalar (x, not x[0]); only for printing: not part of equality */
-    bool is_pooled;      /* a pool placed it, so its bytes are its own while it is in use; likewise */
-    const ir_expr *data; /* VIEW: the pointer it is declared over; else NULL */
+    bool is_scalar;           /* written as a scalar (x, not x[0]); only for printing: not part of equality */
+    bool is_pooled;           /* a pool placed it, so its bytes are its own while it is in use; likewise */
+    const ir_expr *data;      /* VIEW: the pointer it is declared over; else NULL */
     const ir_tensor_map *map; /* PARAMETER that is a tensor map (flat form); else NULL */
-    uint32_t id;         /* dense within the module */
+    uint32_t id;              /* dense within the module */
     base_span span;
 };
 
@@ -365,7 +365,8 @@ bool ir_verify(const ir_module *module, ir_form form);
 /* Structural equality up to names of variables and tensors, spans and is_scalar; *difference (may be NULL)
  * gets the place in words. */
 bool ir_function_equal(const ir_function *a, const ir_function *b, base_builder *difference);
-/* True when they differ; difference gets the words, places the two statements (no place where there is none). */
+/* True when they differ; difference gets the words, places the two statements (no place where there is none).
+ */
 bool ir_function_difference(const ir_function *a, const ir_function *b, base_builder *difference,
                             base_span places[2]);
 #endif

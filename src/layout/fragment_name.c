@@ -198,7 +198,8 @@ bool layout_fragment_parse(base_arena *arena, const char *name, size_t size, boo
     return layout_refuse(arena, error,
                          "there is no fragment '%.*s'; there are tcgen05.ld.16x128b.x4, tcgen05.st..., "
                          "tcgen05.atom.16x256b.128x64, tcgen05.mma.F.n64, tcgen05.cp.32x128b.warpx4, "
-                         "tcgen05.sf.128x4.4X, mma.m16n8k16.f16.A, mma.m16n8.f32.D, mma.sp.m16n8k32.f16.A, wgmma.m64n128, "
+                         "tcgen05.sf.128x4.4X, mma.m16n8k16.f16.A, mma.m16n8.f32.D, mma.sp.m16n8k32.f16.A, "
+                         "wgmma.m64n128, "
                          "wgmma.m64k16.f16.A, ldmatrix.x4.trans and stmatrix.x4",
                          (int)(size < 60 ? size : 60), name) != NULL;
 }

@@ -77,7 +77,7 @@ struct script_evaluator {
     bool unwinding;              /* a limit was reached: poison up to the body of the kernel or module */
     bool is_refilled, stopped;   /* the second time everything ends */
     script_scope *scope, *module_scope, *builtin_scope;
-    script_scope *library; /* of script_library.c, made when it is needed */
+    script_scope *library;            /* of script_library.c, made when it is needed */
     base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
     base_map *defined;                /* names given by -D */
     script_value result;              /* of the function being returned from */
@@ -320,8 +320,8 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
 script_value script_ptx_instruction(script_evaluator *e, const char *text, const script_arguments *arguments,
                                     base_span span, base_span name_span);
 /* The IR of a pattern that is known to be right; results in one type. */
-const ir_expr *script_ptx_make(script_evaluator *e, ir_type type, const char *pattern, const ir_expr *const *values,
-                               uint32_t count);
+const ir_expr *script_ptx_make(script_evaluator *e, ir_type type, const char *pattern,
+                               const ir_expr *const *values, uint32_t count);
 /* A pointer, tensor or uint32 as an address in shared memory; NULL: reported. */
 const ir_expr *script_ptx_shared_address(script_evaluator *e, script_value v, base_span span);
 /* Whether the call is meant for the older function "ptx.NAME" and not for an instruction of that name. */

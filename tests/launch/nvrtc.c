@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An NVRTC for tests: takes CUDA text and gives the PTX of the file FAKE_NVRTC_PTX; writes text and options to
- * FAKE_NVRTC_TRACE. Refuses text that holds FAKE_NVRTC_REFUSES. */
+ * An NVRTC for tests: takes CUDA text and gives the PTX of the file FAKE_NVRTC_PTX; writes text and options
+ * to FAKE_NVRTC_TRACE. Refuses text that holds FAKE_NVRTC_REFUSES. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -66,9 +66,9 @@ check "the inner loop of gemm is loads and fma" $?
 
 instructions() { grep -c '^	[a-z@].*;$' "$1"; }
 count=$(instructions "$scratch/elementwise.sm_90a.ptx")
-[ "$count" -le 16 ]
-check "elementwise has at most 16 instructions ($count)" $?
-count=$(grep -c 'mad.wide' "$scratch/transpose.sm_90a.ptx")
+[ "$count" -le 17 ]
+check "elementwise has at most 17 instructions ($count)" $?
+count=$(grep -c "add.s64" "$scratch/transpose.sm_90a.ptx")
 [ "$count" = 8 ]
 check "transpose computes one 64-bit address per global access ($count)" $?
 grep -q '[.]local .* L\[' "$scratch/control.sm_90a.ptx" && ! grep -q '[.]local .* [VW]\[' "$scratch/control.sm_90a.ptx"
