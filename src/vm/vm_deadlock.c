@@ -4,6 +4,7 @@
 #include "vm/vm_cluster.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_tmem_machine.h"
+#include "vm/vm_wgmma.h"
 
 enum { TEXT_LIMIT = 16384 };
 
@@ -65,6 +66,9 @@ static void describe_parked(const vm_warp *warp, const vm_split *split, base_bui
     case VM_PARK_REGISTERS:
         base_builder_format(text, "waits for %llu registers; %u are free", (unsigned long long)split->detail,
                             cta->registers);
+        break;
+    case VM_PARK_WGMMA:
+        vm_wgmma_describe(warp, text);
         break;
     default:
         base_builder_string(text, "waits");

@@ -373,6 +373,7 @@ typedef enum vm_park {
     VM_PARK_ALLOC,     /* tcgen05.alloc: permit or columns */
     VM_PARK_PAIR,      /* the other CTA of the pair */
     VM_PARK_REGISTERS, /* setmaxnreg.inc */
+    VM_PARK_WGMMA,     /* wgmma.mma_async; detail: first warp of the warpgroup */
     VM_PARK_COUNT
 } vm_park;
 typedef struct vm_split {

@@ -52,9 +52,13 @@ enum { VM_WGMMA_RECENT = 16 };
 struct vm_wgmma_warp {
     uint32_t group; /* number of the group that is being filled */
     uint32_t issued;
+    uint32_t waits_at; /* pc of the wgmma.mma_async that it has come to and not issued; UINT32_MAX: none */
     uint64_t recent[VM_WGMMA_RECENT][3]; /* descriptors and pc of the last ones, by number */
     BASE_VECTOR(vm_wgmma_flight) flights;
 };
 void vm_wgmma_reset(vm_warp *warp); /* a CTA starts */
+/* Of a split that is parked at a wgmma.mma_async: which warps of the warpgroup have not come, and whether
+ * they have ended. */
+void vm_wgmma_describe(const vm_warp *warp, base_builder *text);
 
 #endif

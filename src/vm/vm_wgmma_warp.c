@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * wgmma in the machine (PTX ISA 9.7.15). Each warp of a warpgroup multiplies its own 16 rows; B, and A's rows
  * of that warp, come from shared memory when the operation completes; A in registers is taken when it is
- * issued; D is read and written when it completes. Operations of a warp complete in order. */
+ * issued; D is read and written when it completes. Operations of a warp complete in order. The four warps
+ * meet before they issue one. */
 #include <stdio.h>
 #include "vm/vm_async.h"
 #include "vm/vm_matrix_warp.h"
@@ -149,8 +150,10 @@ static void complete(vm_async *o) {
 
 /* ---- warps and warpgroups ---- */
 static vm_wgmma_warp *state_of(vm_warp *warp) {
-    if (warp->wgmma == NULL)
+    if (warp->wgmma == NULL) {
         warp->wgmma = BASE_NEW(warp->cta->arena, vm_wgmma_warp);
+        warp->wgmma->waits_at = UINT32_MAX;
+    }
     return warp->wgmma;
 }
 
@@ -158,7 +161,52 @@ void vm_wgmma_reset(vm_warp *warp) {
     if (warp->wgmma == NULL)
         return;
     warp->wgmma->group = warp->wgmma->issued = 0;
+    warp->wgmma->waits_at = UINT32_MAX;
     warp->wgmma->flights.count = 0;
+}
+
+/* ---- the meeting ---- */
+/* Whether warp w has come to the wgmma that is the number-th of its warpgroup and stands at pc. One that has
+ * issued more was there: nobody goes past one alone. */
+static bool has_come(const vm_cta *cta, uint32_t w, uint32_t number, uint32_t pc) {
+    const vm_wgmma_warp *other = cta->warps[w].wgmma;
+    return other != NULL && (other->issued > number || (other->issued == number && other->waits_at == pc));
+}
+
+/* The warps of a warpgroup meet at wgmma.mma_async, which PTX does not promise: nothing of the operands is
+ * read from shared memory before all four have come to the same instruction. Seen on an H200, driver
+ * 580.159.04, 2026-11-30: three warps stood there for the 4 million cycles that the fourth stayed away, not
+ * at wgmma.fence, and saw what it wrote. A warpgroup that the CTA has in part only does not wait (T0826). */
+static bool meet(vm_warp *warp) {
+    vm_cta *cta = warp->cta;
+    uint32_t first = warp->index / 4 * 4, pc = warp->splits[warp->current].pc;
+    if (first + 4 > cta->warp_count)
+        return true;
+    vm_wgmma_warp *state = state_of(warp);
+    bool came = state->waits_at != pc;
+    state->waits_at = pc;
+    for (uint32_t w = first; w < first + 4; w++)
+        if (!has_come(cta, w, state->issued, pc)) {
+            vm_schedule_park(warp, VM_PARK_WGMMA, first);
+            return false;
+        }
+    if (came)
+        vm_schedule_wake(cta, VM_PARK_WGMMA, first);
+    return true;
+}
+
+void vm_wgmma_describe(const vm_warp *warp, base_builder *text) {
+    const vm_cta *cta = warp->cta;
+    uint32_t first = warp->index / 4 * 4, missing = 0;
+    for (uint32_t w = first; w < first + 4; w++)
+        if (!has_come(cta, w, warp->wgmma->issued, warp->wgmma->waits_at))
+            missing |= 1u << w;
+    base_builder_string(text, "waits at wgmma.mma_async for");
+    for (uint32_t w = first; w < first + 4; w++)
+        if (missing >> w & 1)
+            base_builder_format(text, " warp %u%s%s", w, cta->warps[w].live ? "" : " (which has ended)",
+                                missing >> w > 1 ? "," : "");
+    base_builder_string(text, " of its warpgroup");
 }
 
 static void report_descriptor(vm_warp *warp, uint64_t descriptor, const char *text) {
@@ -244,6 +292,8 @@ vm_action vm_external_WGMMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_action action;
     if (!vm_matrix_gather(warp, mask, &action))
         return action;
+    if (!meet(warp))
+        return VM_AGAIN;
     const vm_wgmma_form *form = (const vm_wgmma_form *)(uintptr_t)op->imm;
     const vm_matrix_form *f = &form->matrix;
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
@@ -266,6 +316,7 @@ vm_action vm_external_WGMMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_wgmma_warp *state = state_of(warp);
     check_group(warp, state->issued, p->descriptor_a, p->descriptor_b);
     state->issued++;
+    state->waits_at = UINT32_MAX;
     o->complete = complete;
     o->order = (warp->cta->linear << 8 | warp->index) + 1;
     o->group = state->group;

@@ -51,13 +51,14 @@ static void addresses(void **state) {
     assert_null(vm_wgmma_problem(0x4080 >> 4 | (uint64_t)1 << 62 | (uint64_t)1 << 49));
 }
 
-/* 4 KiB of ones in shared memory; A at sm, B at sm + 2048; %d0..3 are D, %da and %db the descriptors. */
+/* 32 bytes of ones for each thread in shared memory; A at sm, B at sm + 2048; %d0..3 are D, %da and %db the
+ * descriptors. */
 static const char *kernel(base_arena *arena, const char *body) {
     base_builder text;
     base_builder_start(&text, arena);
     base_builder_string(
         &text,
-        ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 sm[4096];\n"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 sm[8192];\n"
         ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n.reg .b32 %d<8>, %e<8>, %t<10>;\n.reg .f32 "
         "%f<8>;\n"
         ".reg .b64 %a<8>, %da, %db;\n.reg .pred %p<4>, one;\nld.param.u64 %a1, [b];\nmov.u32 %t7, %tid.x;\n"
@@ -196,11 +197,73 @@ static void asynchronous_copies(void **state) {
     assert_string_equal(run(arena, COPY LANDED FENCE MMA COMMIT WAIT0, 128, 16), "copy-proxy");
 }
 
+/* The experiment of an H200 (vm_wgmma_warp.c): B is zeros; one warp stays away, writes ones into it and comes
+ * last to the wgmma. All four warps multiply by what it wrote, also where the schedule lets it come late. */
+#define ONLY(warp) "shr.u32 %t0, %t7, 5;\nsetp.ne.u32 %p1, %t0, " #warp ";\n"
+#define MEET(writer)                                                                                         \
+    ONLY(0)                                                                                                  \
+    "shl.b32 %t8, %t7, 4;\nand.b32 %t8, %t8, 511;\nadd.u32 %t8, %t8, %t5;\nmov.b32 %t6, 0;\n"                \
+    "@%p1 bra ZEROS;\nst.shared.v4.b32 [%t8+2048], {%t6, %t6, %t6, %t6};\nZEROS:\n" PROXY BAR                \
+    ONLY(writer) "@%p1 bra GO;\nSPIN:\nadd.u32 %t6, %t6, 1;\nsetp.lt.u32 %p2, %t6, 70000;\n@%p2 bra SPIN;\n" \
+                 "st.shared.v4.b32 [%t8+2048], {%t3, %t3, %t3, %t3};\n" PROXY "GO:\n" FENCE MMA COMMIT WAIT0
+static void meeting(void **state) {
+    base_arena *arena = *state;
+    assert_string_equal(run(arena, MEET(3), 128, 16), "");
+    assert_string_equal(run(arena, MEET(0), 128, 16), "");
+    assert_string_equal(run(arena, MEET(1), 128, 16), "");
+    /* they meet each time anew */
+    assert_string_equal(run(arena, MEET(2) BAR FENCE MMA COMMIT WAIT0, 128, 32), "");
+}
+
+/* The deadlock's text under each schedule, which must be the same. */
+static const char *stuck(base_arena *arena, const char *body, uint32_t threads) {
+    const char *first = NULL;
+    for (unsigned s = 0; s < 6; s++) {
+        vm_case *c = vm_case_load(arena, kernel(arena, body));
+        vm_case_buffer(c, "in", 16);
+        vm_case_buffer(c, "out", (size_t)threads * 16);
+        c->launch.schedule = (vm_schedule)(s % 3);
+        c->launch.seed = s;
+        vm_case_run(c, 1, threads);
+        assert_int_equal(c->result->status, VM_DEADLOCK);
+        assert_string_equal(vm_case_findings(c), "deadlock");
+        const char *text = c->result->findings[0].text;
+        if (first != NULL)
+            assert_string_equal(text, first);
+        first = text;
+    }
+    return first;
+}
+
+static void nobody_comes(void **state) {
+    base_arena *arena = *state;
+    /* one has ended, one waits elsewhere; the other warpgroup goes through */
+    assert_string_equal(
+        stuck(arena, ONLY(2) "@!%p1 ret;\n" ONLY(3) "@!%p1 bar.sync 1, 64;\n" FENCE MMA COMMIT WAIT0, 256),
+        "warp 0, lanes 0xffffffff: waits at wgmma.mma_async for warp 2 (which has ended), warp 3 of its "
+        "warpgroup, line 43\n"
+        "warp 1, lanes 0xffffffff: waits at wgmma.mma_async for warp 2 (which has ended), warp 3 of its "
+        "warpgroup, line 43\n"
+        "warp 3, lanes 0xffffffff: waits at barrier 1 (32 threads arrived of 64 expected), line 41\n"
+        "ended before: warp 2, warp 4, warp 5, warp 6, warp 7\n");
+    /* two places */
+    assert_string_equal(
+        stuck(arena, ONLY(1) FENCE "@%p1 bra OTHER;\n" MMA "bra JOIN;\nOTHER:\n" MMA "JOIN:\n" COMMIT WAIT0,
+              128),
+        "warp 0, lanes 0xffffffff: waits at wgmma.mma_async for warp 1 of its warpgroup, line 43\n"
+        "warp 1, lanes 0xffffffff: waits at wgmma.mma_async for warp 0, warp 2, warp 3 of its warpgroup, "
+        "line "
+        "40\n"
+        "warp 2, lanes 0xffffffff: waits at wgmma.mma_async for warp 1 of its warpgroup, line 43\n"
+        "warp 3, lanes 0xffffffff: waits at wgmma.mma_async for warp 1 of its warpgroup, line 43\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),          UNIT_WITH_ARENA(groups),
         UNIT_WITH_ARENA(registers_in_flight), UNIT_WITH_ARENA(operands),
-        UNIT_WITH_ARENA(asynchronous_copies),
+        UNIT_WITH_ARENA(asynchronous_copies), UNIT_WITH_ARENA(meeting),
+        UNIT_WITH_ARENA(nobody_comes),
     };
     return cmocka_run_group_tests_name("vm_wgmma", tests, NULL, NULL);
 }
