@@ -225,8 +225,9 @@ typedef struct tirc_launch {
      * (percent). */
     bool cooperative, programmatic, has_priority, has_carveout;
     int32_t priority, carveout;
-    bool via_nvrtc;  /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
-    bool strict_ptx; /* what hardware lets pass and PTX leaves open is an error too */
+    bool via_nvrtc;    /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
+    bool strict_ptx;   /* what hardware lets pass and PTX leaves open is an error too */
+    bool tmem_history; /* on the CPU: tirc_report_tmem is wanted */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become
  * diagnostics of the session. TIRC_OK: ran to the end without findings. */
@@ -255,6 +256,11 @@ TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_lo
 /* The map of shared memory of a script's kernel, a line for each tensor and view; nothing when it has none.
  */
 TIRC_API tirc_status tirc_report_memory(const tirc_report *report, tirc_sink sink, void *user);
+/* What a run did with tensor memory (tirc_launch.tmem_history): for the first CTA, and for each other that
+ * did something else, the columns allocated and released, the lanes, columns and registers of each
+ * instruction and warp, and what waited for what. As text, or (json) as one JSON object;
+ * docs/tensor_memory.md describes both. */
+TIRC_API tirc_status tirc_report_tmem(const tirc_report *report, bool json, tirc_sink sink, void *user);
 /* Virtual and allocated register counts of a kernel, without running it. */
 TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
 

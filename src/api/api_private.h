@@ -52,6 +52,9 @@ struct tirc_report {
     tirc_session *session;
     tirc_statistics statistics;
     const lower_plan *plan;
+    const vm_result *result; /* of the machine; NULL: it ran elsewhere */
+    const ptx_module *ptx;
+    const char *kernel;
 };
 
 /* Runs body under the session's heap; turns an escape into a status. */

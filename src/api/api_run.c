@@ -60,6 +60,9 @@ static void fill_report(api_run *run) {
     const vm_result *result = run->result;
     report->session = run->module->session;
     report->plan = run->plan;
+    report->result = result;
+    report->ptx = run->code->ptx;
+    report->kernel = run->module->kernels[run->kernel].name;
     report->statistics = (tirc_statistics){.ctas = result->ctas,
                                            .warp_instructions = result->warp_instructions,
                                            .threads = result->threads,
@@ -98,6 +101,7 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->tmem_lanes_release = from->tmem_lanes_release;
     to->tmem_unpack_preserves = from->tmem_unpack_preserves;
     to->strict_ptx = from->strict_ptx;
+    to->tmem_history = from->tmem_history;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;
     if (from->print) {

@@ -34,12 +34,14 @@ typedef struct cli_arguments {
 typedef struct cli_command {
     const char *name, *words, *summary;
     const cli_option *options; /* ends with a NULL name */
+    const cli_option *more;    /* options of another command that this one has too; NULL: none */
     size_t least, most;        /* words */
     int (*run)(const cli_arguments *arguments);
     const char *examples;
 } cli_command;
 extern const cli_command cli_run_command, cli_build_command, cli_check_command, cli_fmt_command,
-    cli_explain_command, cli_info_command, cli_layout_command, cli_fragment_command, cli_diff_command;
+    cli_explain_command, cli_info_command, cli_layout_command, cli_fragment_command, cli_diff_command,
+    cli_tmem_command;
 
 const char *cli_value(const cli_arguments *arguments, const char *name); /* last one given, or NULL */
 bool cli_flag(const cli_arguments *arguments, const char *name);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run_command,     &cli_build_command,    &cli_check_command,
-                                              &cli_layout_command,  &cli_fragment_command, &cli_fmt_command,
-                                              &cli_explain_command, &cli_info_command,     &cli_diff_command};
+static const cli_command *const commands[] = {
+    &cli_run_command, &cli_build_command,   &cli_check_command, &cli_layout_command, &cli_fragment_command,
+    &cli_fmt_command, &cli_explain_command, &cli_info_command,  &cli_diff_command,   &cli_tmem_command};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static const cli_option common[] = {
@@ -58,6 +58,8 @@ static void print_options(FILE *out, const cli_option *options) {
 static void print_command_help(FILE *out, const cli_command *command) {
     fprintf(out, "tirc %s %s\n    %s\n\n", command->name, command->words, command->summary);
     print_options(out, command->options);
+    if (command->more)
+        print_options(out, command->more);
     print_options(out, common);
     if (command->examples)
         fprintf(out, "\nexamples\n%s", command->examples);
@@ -94,12 +96,16 @@ static const cli_option *match_option(const cli_command *command, const char *wo
     *value = NULL;
     if (word[1] != '-' && word[2]) {
         const cli_option *glued = find_option(command->options, word, 2);
+        if (!glued && command->more)
+            glued = find_option(command->more, word, 2);
         if (glued && glued->value) {
             *value = word + 2;
             return glued;
         }
     }
     const cli_option *option = find_option(command->options, word, size);
+    if (!option && command->more)
+        option = find_option(command->more, word, size);
     if (!option)
         option = find_option(common, word, size);
     if (option && equals)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * tirc run: a kernel on the CPU, with files or generated arrays as arguments, and its results compared. */
+#include "cli/cli_run.h"
 #include "cli/cli_tensor.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static const cli_option options[] = {
+const cli_option cli_run_options[] = {
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
     {"--arg", "NAME=VALUE",
      "a .npy or .npz file, zeros, ones, arange, randn:SEED, rand:SEED, randint:LO:HI:SEED, number", true},
@@ -74,8 +75,9 @@ static bool read_dimensions(const cli_arguments *arguments, const char *name, ui
         unsigned long long value = strtoull(at, &end, 10);
         if (end == at || *at == '-' || value < 1 || value > UINT32_MAX || count == 3 ||
             (*end && *end != ',')) {
-            cli_usage("run", "`%s %s`: one to three numbers from 1 to 4294967295, with commas, are wanted",
-                      name, text);
+            cli_usage(arguments->command,
+                      "`%s %s`: one to three numbers from 1 to 4294967295, with commas, are wanted", name,
+                      text);
             return false;
         }
         out[count++] = (uint32_t)value;
@@ -97,7 +99,7 @@ static bool read_tolerance(const cli_arguments *arguments, const char *name, dou
     *out = strtod(text, &end);
     if (end != text && !*end && *out >= 0)
         return true;
-    cli_usage("run", "`%s %s`: a number of at least 0 is wanted", name, text);
+    cli_usage(arguments->command, "`%s %s`: a number of at least 0 is wanted", name, text);
     return false;
 }
 
@@ -133,7 +135,7 @@ static bool read_schedule(const cli_arguments *arguments, tirc_launch *launch) {
         return true;
     if (!strcmp(text, "all")) {
         if (launch->on_gpu) {
-            cli_usage("run", "--schedule is for the CPU machine; it does not go with --on cuda");
+            cli_usage(arguments->command, "--schedule is for the CPU machine; it does not go with --on cuda");
             return false;
         }
         launch->schedule = TIRC_SCHEDULE_ALL;
@@ -154,7 +156,7 @@ static bool read_schedule(const cli_arguments *arguments, tirc_launch *launch) {
             return true;
         }
     cli_usage(
-        "run",
+        arguments->command,
         "`--schedule %s`: after late: one of copy, bulk, bulk-store, tensor, tmem-load, tmem-store, wgmma, "
         "remote is wanted",
         text);
@@ -168,14 +170,14 @@ static bool read_switch(const cli_arguments *arguments, const char *name, const 
     *second = text && !strcmp(text, other);
     if (!text || *second || !strcmp(text, first))
         return true;
-    cli_usage("run", "`%s %s`: %s or %s is wanted", name, text, first, other);
+    cli_usage(arguments->command, "`%s %s`: %s or %s is wanted", name, text, first, other);
     return false;
 }
 
 static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
     const char *base = cli_value(arguments, "--tmem-base"), *numerics = cli_value(arguments, "--numerics");
     if (numerics && strcmp(numerics, "hw") && strcmp(numerics, "fp32") && strcmp(numerics, "exact")) {
-        cli_usage("run", "`--numerics %s`: hw, fp32 or exact is wanted", numerics);
+        cli_usage(arguments->command, "`--numerics %s`: hw, fp32 or exact is wanted", numerics);
         return false;
     }
     bool h200;
@@ -202,8 +204,8 @@ static bool read_machine(const cli_arguments *arguments, tirc_launch *launch) {
     char *end;
     unsigned long long value = strtoull(digits, &end, 10);
     if (*digits < '0' || *digits > '9' || *end || (!random && (value > 480 || value % 32))) {
-        cli_usage("run", "`--tmem-base %s`: early, a multiple of 32 from 0 to 480, or random:SEED is wanted",
-                  base);
+        cli_usage(arguments->command,
+                  "`--tmem-base %s`: early, a multiple of 32 from 0 to 480, or random:SEED is wanted", base);
         return false;
     }
     if (random)
@@ -227,7 +229,8 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
     if (priority) {
         long value = strtol(priority, &end, 10);
         if (end == priority || *end || value < -1000 || value > 1000) {
-            cli_usage("run", "`--priority %s`: a whole number from -1000 to 1000 is wanted", priority);
+            cli_usage(arguments->command, "`--priority %s`: a whole number from -1000 to 1000 is wanted",
+                      priority);
             return false;
         }
         launch->has_priority = true;
@@ -236,12 +239,13 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
     if (!read_switch(arguments, "--via", "ptx", "nvrtc", &launch->via_nvrtc))
         return false;
     if (launch->via_nvrtc && !launch->on_gpu) {
-        cli_usage("run", "--via goes with --on cuda");
+        cli_usage(arguments->command, "--via goes with --on cuda");
         return false;
     }
     if (launch->on_gpu || !(launch->cooperative || launch->programmatic || priority || launch->has_carveout))
         return true;
-    cli_usage("run", "--cooperative, --programmatic, --priority and --carve-out go with --on cuda");
+    cli_usage(arguments->command,
+              "--cooperative, --programmatic, --priority and --carve-out go with --on cuda");
     return false;
 }
 
@@ -264,7 +268,7 @@ static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
     launch->repeat = (uint32_t)repeat;
     launch->warm_up = (uint32_t)warm_up;
     if (!launch->on_gpu && (repeat || cli_value(arguments, "--device") || cli_value(arguments, "--warmup"))) {
-        cli_usage("run", "--repeat, --warmup and --device go with --on cuda");
+        cli_usage(arguments->command, "--repeat, --warmup and --device go with --on cuda");
         return false;
     }
     if (!read_gpu_launch(arguments, launch))
@@ -273,7 +277,7 @@ static bool read_launch(const cli_arguments *arguments, tirc_launch *launch) {
     launch->skip = cli_value(arguments, "--skip");
     launch->level = cli_value(arguments, "--level");
     if (contract && strcmp(contract, "on") && strcmp(contract, "off")) {
-        cli_usage("run", "`--fp-contract %s`: on or off is wanted", contract);
+        cli_usage(arguments->command, "`--fp-contract %s`: on or off is wanted", contract);
         return false;
     }
     launch->no_contract = contract && !strcmp(contract, "off");
@@ -314,7 +318,7 @@ static void print_statistics(const tirc_report *report) {
                 local.in_registers ? "registers" : ".local memory", local.reason);
 }
 
-static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) {
+static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input, const cli_run_more *more) {
     cli_tensors tensors;
     tirc_launch launch = {.size = sizeof launch, .print = tirc_sink_file, .print_user = stdout};
     double rtol, atol;
@@ -332,6 +336,8 @@ static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) 
         launch.kernel = tensors.kernel->name;
         launch.arguments = tensors.arguments;
         launch.argument_count = tensors.argument_count;
+        if (more)
+            more->prepare(&launch);
         status = tirc_run(input->module, &launch, &report);
         if (state.active)
             fputs("\r\033[K", stderr);
@@ -339,6 +345,8 @@ static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) 
     }
     if (report && (cli_flag(arguments, "--stats") || launch.repeat))
         print_statistics(report);
+    if (report && more && !more->answer(arguments, report))
+        status = TIRC_ERROR;
     if (report && (status == TIRC_OK || status == TIRC_FINDINGS)) {
         tirc_status results = cli_tensors_results(input, &tensors, rtol, atol);
         if (status == TIRC_OK)
@@ -348,22 +356,26 @@ static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input) 
     return status;
 }
 
-static int run(const cli_arguments *arguments) {
+int cli_run_with(const cli_arguments *arguments, const cli_run_more *more) {
     const char *on = cli_value(arguments, "--on");
     cli_input input = {0};
     if (on && strcmp(on, "vm") && strcmp(on, "cuda"))
-        return cli_usage("run", "`--on %s`: vm or cuda is wanted", on);
+        return cli_usage(arguments->command, "`--on %s`: vm or cuda is wanted", on);
     tirc_status status = cli_load(arguments, &input);
     if (status == TIRC_OK)
-        status = run_loaded(arguments, &input);
+        status = run_loaded(arguments, &input, more);
     return cli_finish(arguments, &input, status);
+}
+
+static int run(const cli_arguments *arguments) {
+    return cli_run_with(arguments, NULL);
 }
 
 const cli_command cli_run_command = {
     .name = "run",
     .words = "FILE[:ENTRY]",
     .summary = "runs a kernel of a script, IR text or PTX file on the CPU",
-    .options = options,
+    .options = cli_run_options,
     .least = 1,
     .most = 1,
     .run = run,

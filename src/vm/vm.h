@@ -102,8 +102,9 @@ typedef struct vm_launch {
     bool tmem_lanes_release; /* ld and st: an address of lane 0 means the warp's own lanes, as released
                                 hardware has it */
     bool tmem_unpack_preserves; /* st with .unpack::16b keeps the upper halves of cells; else they become 0 */
-    bool unchecked;  /* to measure what it costs: what the findings about work in flight, tensor memory and
-                        proxies need is not kept, and they are not made */
+    bool unchecked;    /* to measure what it costs: what the findings about work in flight, tensor memory and
+                          proxies need is not kept, and they are not made */
+    bool tmem_history; /* vm_result.tmem_histories is wanted */
     bool strict_ptx; /* orders that hardware keeps and PTX does not promise do not count; see docs/machine.md
                       */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
@@ -317,13 +318,58 @@ typedef struct vm_finding {
     const char *text; /* assert or trap message, waiters of a deadlock one per line, name of an instruction */
 } vm_finding;
 
+/* What was done with tensor memory, when the launch asks for it. */
+typedef enum vm_tmem_event_kind {
+    VM_TMEM_EVENT_ALLOCATE,
+    VM_TMEM_EVENT_FREE,
+    VM_TMEM_EVENT_RELINQUISH,
+    VM_TMEM_EVENT_LOAD,
+    VM_TMEM_EVENT_STORE,
+    VM_TMEM_EVENT_MMA, /* D */
+    VM_TMEM_EVENT_MMA_A,
+    VM_TMEM_EVENT_MMA_FACTORS, /* scale factors of A and of B */
+    VM_TMEM_EVENT_COPY,
+    VM_TMEM_EVENT_SHIFT,
+    VM_TMEM_EVENT_COMMIT
+} vm_tmem_event_kind;
+enum { VM_TMEM_EVENT_BY = 4 };
+/* All executions of one instruction by one warp of a CTA; allocations: those that got the same columns. */
+typedef struct vm_tmem_event {
+    vm_tmem_event_kind kind;
+    uint64_t cta; /* linear */
+    uint32_t cta_id[3];
+    uint32_t warp, pc;
+    const ptx_instruction *instruction;
+    uint64_t first, last, count; /* order among the events of the CTA, from 1 */
+    uint32_t lanes[4];           /* bit per lane; 0: none */
+    uint32_t column, column_end; /* [column, column_end) of all executions */
+    uint32_t registers;          /* LOAD, STORE: of each thread */
+    uint32_t barrier;            /* COMMIT: shared offset of the mbarrier */
+    bool pair;                   /* cta_group::2 */
+    /* LOAD, STORE: the waits that completed it; MMA to SHIFT: commits; COMMIT: waits at the mbarrier */
+    const ptx_instruction *by[VM_TMEM_EVENT_BY];
+    uint32_t by_count, by_warp; /* by_warp: of the first */
+    bool by_more;               /* there were others */
+    uint64_t issued, open; /* executions, of COMMIT: times CTAs signalled; those that nothing completed */
+    uint64_t uncommitted;  /* since the last commit */
+} vm_tmem_event;
+typedef struct vm_tmem_history { /* of a CTA and of those that did the same, to the last number */
+    uint64_t ctas;
+    size_t event_count;
+    const vm_tmem_event *events; /* by `first` */
+} vm_tmem_history;
+enum { VM_TMEM_HISTORIES = 64 }; /* different ones that are kept */
+
 typedef struct vm_result {
     vm_status status;
     size_t finding_count;
     const vm_finding *findings; /* in a deterministic order */
     uint64_t findings_dropped;
     uint64_t warp_instructions, ctas;
-    uint32_t async_classes; /* bit per vm_async_class that the run used */
+    uint32_t async_classes;                /* bit per vm_async_class that the run used */
+    const vm_tmem_history *tmem_histories; /* in the order of the first CTA of each */
+    size_t tmem_history_count;
+    uint64_t tmem_ctas_dropped; /* CTAs with histories that were not kept */
     const char *level;
     uint32_t threads;
 } vm_result;

@@ -2,7 +2,7 @@
  * Puts together what the CTAs found and printed, in the order of the CTAs, whichever worker ran them. Text
  * goes out as soon as every earlier CTA is done. The lock of the grid protects all of this; memory is a heap
  * of its own. */
-#include "vm/vm_internal.h"
+#include "vm/vm_tmem_record.h"
 
 typedef struct part part;
 struct part { /* finished CTAs [first, first + count) that wait for earlier ones */
@@ -14,6 +14,8 @@ struct part { /* finished CTAs [first, first + count) that wait for earlier ones
     const vm_found *found;
     size_t found_count;
     uint64_t dropped;
+    const vm_tmem_event *events;
+    size_t event_count;
     const char *text;
     size_t text_size;
 };
@@ -24,6 +26,8 @@ struct vm_commit {
     base_arena *arena;
     part *waiting; /* sorted by first */
     BASE_VECTOR(vm_found) found;
+    BASE_VECTOR(vm_tmem_history) histories;
+    uint64_t histories_dropped;
     uint64_t dropped, steps, ctas;
     vm_status status;
     bool closed; /* a CTA stopped the run: later ones do not count */
@@ -62,6 +66,31 @@ static void merge_found(vm_commit *commit, const vm_found *found) {
     base_vector_push(commit->arena, &commit->found, copy);
 }
 
+/* What one CTA did with tensor memory: as an earlier one, or something new. */
+static void merge_history(vm_commit *commit, const vm_tmem_event *events, size_t count) {
+    for (size_t i = 0; i < commit->histories.count; i++) {
+        vm_tmem_history *known = &commit->histories.items[i];
+        if (known->event_count == count && vm_tmem_record_same(known->events, events, count)) {
+            known->ctas++;
+            return;
+        }
+    }
+    if (commit->histories.count == VM_TMEM_HISTORIES) {
+        commit->histories_dropped++;
+        return;
+    }
+    vm_tmem_history made = {1, count, vm_tmem_record_copy(commit->arena, events, count)};
+    base_vector_push(commit->arena, &commit->histories, made);
+}
+
+static void merge_histories(vm_commit *commit, const part *ready) {
+    for (size_t i = 0, end; i < ready->event_count; i = end) {
+        for (end = i + 1; end < ready->event_count && ready->events[end].cta == ready->events[i].cta; end++)
+            continue;
+        merge_history(commit, ready->events + i, end - i);
+    }
+}
+
 static void close_at(vm_commit *commit, vm_status status, uint64_t cta) {
     commit->status = status;
     commit->closed = true;
@@ -80,6 +109,7 @@ static void drain(vm_commit *commit) {
             for (size_t i = 0; i < ready->found_count; i++)
                 merge_found(commit, &ready->found[i]);
             commit->dropped += ready->dropped;
+            merge_histories(commit, ready);
             commit->steps += ready->steps;
             commit->ctas += ready->count;
             if (ready->text_size && run->launch->print)
@@ -129,6 +159,10 @@ static void add_body(void *argument) {
         made->found = found;
         made->found_count = cta->found.count;
     }
+    if (cta->tmem_events.count) {
+        made->events = vm_tmem_record_copy(arena, cta->tmem_events.items, cta->tmem_events.count);
+        made->event_count = cta->tmem_events.count;
+    }
     if (cta->print.size) {
         made->text = base_arena_copy(arena, cta->print.data, cta->print.size);
         made->text_size = cta->print.size;
@@ -147,7 +181,7 @@ static void add_body(void *argument) {
 static bool add_plain(vm_commit *commit, const vm_cta *cta, uint64_t first, uint64_t count, uint64_t steps) {
     vm_grid *run = commit->run;
     if (run->next_commit != first || commit->closed || cta->found.count || cta->found_dropped ||
-        cta->print.size || cta->status != VM_COMPLETE ||
+        cta->print.size || cta->tmem_events.count || cta->status != VM_COMPLETE ||
         (run->launch->step_limit && commit->steps + steps > run->launch->step_limit))
         return false;
     run->next_commit += count;
@@ -172,6 +206,7 @@ void vm_commit_add(vm_grid *run, vm_cta *cta, uint64_t first, uint64_t count, ui
     }
     memset(&cta->found, 0, sizeof cta->found);
     memset(&cta->print, 0, sizeof cta->print);
+    memset(&cta->tmem_events, 0, sizeof cta->tmem_events);
     cta->found_dropped = 0;
 }
 
@@ -196,6 +231,14 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
             findings[i].allocation =
                 base_arena_string(arena, findings[i].allocation, strlen(findings[i].allocation));
     }
+    vm_tmem_history *histories = BASE_NEW_ARRAY(arena, vm_tmem_history, commit->histories.count);
+    for (size_t i = 0; i < commit->histories.count; i++) {
+        histories[i] = commit->histories.items[i];
+        histories[i].events = vm_tmem_record_copy(arena, histories[i].events, histories[i].event_count);
+    }
+    result->tmem_histories = histories;
+    result->tmem_history_count = commit->histories.count;
+    result->tmem_ctas_dropped = commit->histories_dropped;
     result->findings = findings;
     result->finding_count = commit->found.count;
 }

@@ -500,6 +500,8 @@ struct vm_cta {
     const vm_allocation *recent[2]; /* allocations of the last global accesses; never NULL, may be empty */
     BASE_VECTOR(vm_found) found;
     uint64_t found_dropped;
+    BASE_VECTOR(vm_tmem_event) tmem_events; /* vm_tmem_record.h; since the last commit */
+    const vm_warp *observer; /* waits at a barrier here and has just seen a phase; NULL: nobody */
     base_builder print;
     _Alignas(64) uint32_t rows[VM_CTA_ROWS][VM_LANES];
 };

@@ -325,7 +325,9 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
     if (done && barrier->phase > 0) {
         if (barrier->observed < barrier->phase) { /* the first to see it */
             barrier->observed = barrier->phase;
+            cta->observer = by->warp;
             vm_async_observe(cta, offset, barrier->phase - 1);
+            cta->observer = NULL;
         }
         if (cta == by->warp->cta)
             barrier->seen[by->warp->index] = (uint32_t)barrier->phase;

@@ -212,6 +212,8 @@ static void take_findings(vm_cta *to, const vm_cta *from) {
             copy.finding.text = base_arena_string(report, copy.finding.text, strlen(copy.finding.text));
         base_vector_push(report, &to->found, copy);
     }
+    for (size_t i = 0; i < from->tmem_events.count; i++)
+        base_vector_push(report, &to->tmem_events, from->tmem_events.items[i]);
 }
 
 static void fail(vm_group *group, vm_cta *cta) {

@@ -5,6 +5,7 @@
 #include "vm/vm_cluster.h"
 #include "vm/vm_proxy.h"
 #include "vm/vm_tensor.h"
+#include "vm/vm_tmem_record.h"
 
 typedef struct issue { /* payload of the operation */
     uint64_t a, b;     /* descriptors, or the address of A */
@@ -448,6 +449,14 @@ static void issue_lane(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
     for (unsigned c = 0; c < is.cta_count; c++)
         claim_d(warp, pc, &is, &p, c, known);
     is.accumulator->count++;
+    if (vm_tmem_recorded(warp->cta)) {
+        bool pair = is.cta_count == 2;
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA, pc, &d, 1, 0, pair);
+        if (p.form.a_in_tmem)
+            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_A, pc, &a, 1, 0, pair);
+        if (p.in.scale != NUM_DTYPE_NONE)
+            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_FACTORS, pc, factors, 2, 0, pair);
+    }
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete;
     o->observed = observed;

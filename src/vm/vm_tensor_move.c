@@ -5,6 +5,7 @@
 #include "vm/vm_cluster.h"
 #include "vm/vm_proxy.h"
 #include "vm/vm_tensor.h"
+#include "vm/vm_tmem_record.h"
 
 /* ---- shared by the instructions ---- */
 vm_tensor_cta *vm_tensor_cta_of(vm_cta *cta) {
@@ -210,6 +211,8 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
         c.flights[i] =
             vm_tmem_flight_begin(vm_tmem_of(c.ctas[i]), VM_TMEM_COPY, vm_tmem_agent(warp), pc, &area);
     }
+    if (vm_tmem_recorded(warp->cta))
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_COPY, pc, &area, 1, 0, c.cta_count == 2);
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete_copy;
     o->observed = observed_copy;
@@ -238,6 +241,12 @@ typedef struct arrival { /* payload */
 static void complete_commit(vm_async *o) {
     const arrival *a = (const arrival *)(const void *)o->of.bytes;
     vm_async_signal(o, a->cta, a->offset, 1, 0);
+}
+
+/* The launch asks who waited for it. */
+static void observed_commit(vm_async *o) {
+    const arrival *a = (const arrival *)(const void *)o->of.bytes;
+    vm_tmem_record_committed(o->warp, o->pc, a->cta, a->offset);
 }
 
 /* A commit covers what its own thread has issued: with nothing of it, the barrier is reached at once. */
@@ -277,6 +286,10 @@ vm_action vm_external_TENSOR_COMMIT(vm_warp *warp, const vm_op *op, uint32_t mas
         if (first == NULL)
             continue;
         uint32_t targets = op->imm & VM_TENSOR_MULTICAST ? vm_operand32(warp, list[1], lane) & 0xffff : 0;
+        if (vm_tmem_recorded(warp->cta))
+            vm_tmem_record_commit(warp, pc, offset,
+                                  op->imm & VM_TENSOR_MULTICAST ? (uint32_t)__builtin_popcount(targets) : 1,
+                                  op->imm & VM_TENSOR_PAIR);
         for (uint32_t rank = 0; rank < 16; rank++) {
             vm_cta *cta = op->imm & VM_TENSOR_MULTICAST ? NULL : rank == 0 ? first : NULL;
             if (op->imm & VM_TENSOR_MULTICAST && targets >> rank & 1) {
@@ -290,6 +303,8 @@ vm_action vm_external_TENSOR_COMMIT(vm_warp *warp, const vm_op *op, uint32_t mas
             vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
             arrival a = {cta, offset};
             o->complete = complete_commit;
+            if (vm_tmem_recorded(warp->cta))
+                o->observed = observed_commit;
             o->order = vm_tensor_order(ctas);
             memcpy(o->of.bytes, &a, sizeof a);
             vm_async_issue(o);

@@ -6,6 +6,7 @@
  * (examples/python/CuTeDSL/experimental/primitives/tcgen05/1cta_mma_a_from_tmem.py). In a pair it works in
  * both CTAs. Must not know descriptors. */
 #include "vm/vm_tensor.h"
+#include "vm/vm_tmem_record.h"
 
 uint64_t vm_tensor_shift_begin(vm_warp *warp, uint32_t pc, vm_cta *cta, const vm_tmem_area *area,
                                vm_tmem_kind kind) {
@@ -85,6 +86,8 @@ static void issue_shift(vm_warp *warp, uint32_t pc, uint32_t imm, uint32_t taddr
             vm_tmem_engine_ordered(warp, pc, lane, s.ctas[i], &s.area);
         s.flights[i] = vm_tensor_shift_begin(warp, pc, s.ctas[i], &s.area, VM_TMEM_SHIFT);
     }
+    if (vm_tmem_recorded(warp->cta))
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_SHIFT, pc, &s.area, 1, 0, s.cta_count == 2);
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete_shift;
     o->observed = observed_shift;

@@ -3,7 +3,7 @@
  * its cells move at once, or, when the schedule is late, at the wait or when a register is first needed.
  * Checks of what is in flight, never written or not ordered do not depend on that. */
 #include "vm/vm_async.h"
-#include "vm/vm_tmem_machine.h"
+#include "vm/vm_tmem_record.h"
 
 /* ---- .aligned: all lanes of the warp, together ---- */
 static uint32_t lanes_at_start(const vm_warp *warp) {
@@ -136,6 +136,13 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
     return true;
 }
 
+static void record(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, const vm_tmem_form *form,
+                   uint32_t column, uint32_t lane) {
+    vm_tmem_area areas[2];
+    uint32_t count = vm_tmem_areas(form, column, lane, areas);
+    vm_tmem_record_access(warp, kind, pc, areas, count, vm_tmem_registers(form), false);
+}
+
 /* This warp has waited for them; others know when it has released something since. */
 static void end_flights(vm_warp *warp, uint64_t flights[2]) {
     for (unsigned k = 0; k < 2; k++)
@@ -229,6 +236,8 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     load.frame_row = warp->splits[warp->current].frame->row;
     load.skipped = !admit(warp, pc, vm_first_lane(mask), &load.form, vm_tmem_uniform(warp, pc, list[0], mask),
                           false, &load.column, &load.lane, load.flights);
+    if (!load.skipped && vm_tmem_recorded(warp->cta))
+        record(warp, VM_TMEM_EVENT_LOAD, pc, &load.form, load.column, load.lane);
     uint32_t count = vm_tmem_registers(&load.form);
     load.unseen = (uint8_t)count;
     load.fetched = load.skipped || !is_late(warp, VM_ASYNC_TMEM_LOAD, load.serial);
@@ -388,6 +397,8 @@ vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) 
     if (!admit(warp, pc, vm_first_lane(mask), &store->form, vm_tmem_uniform(warp, pc, list[0], mask), true,
                &store->column, &store->lane, store->flights))
         return VM_GO;
+    if (vm_tmem_recorded(warp->cta))
+        record(warp, VM_TMEM_EVENT_STORE, pc, &store->form, store->column, store->lane);
     w->store_count++;
     uint32_t count = vm_tmem_registers(&store->form);
     store->done = !is_late(warp, VM_ASYNC_TMEM_STORE, ++w->serial);
@@ -411,10 +422,13 @@ static void wait_loads(vm_warp *warp, vm_tmem_warp *w, uint32_t mask) {
     for (size_t i = 0; i < w->loads.count; i++) {
         vm_tmem_pending_load *load = &w->loads.items[i];
         load->mask &= ~mask;
-        if (load->mask != 0)
+        if (load->mask != 0) {
             w->loads.items[kept++] = *load;
-        else
-            end_flights(warp, load->flights);
+            continue;
+        }
+        end_flights(warp, load->flights);
+        if (vm_tmem_recorded(warp->cta) && !load->skipped)
+            vm_tmem_record_waited(warp, VM_TMEM_EVENT_LOAD, load->pc, warp->splits[warp->current].pc);
     }
     w->loads.count = kept;
 }
@@ -427,6 +441,8 @@ static void wait_stores(vm_warp *warp, vm_tmem_warp *w, uint32_t mask) {
         store->mask &= ~mask;
         if (store->mask == 0) {
             end_flights(warp, store->flights);
+            if (vm_tmem_recorded(warp->cta))
+                vm_tmem_record_waited(warp, VM_TMEM_EVENT_STORE, store->pc, warp->splits[warp->current].pc);
             continue;
         }
         vm_tmem_pending_store swap = w->stores.items[kept];

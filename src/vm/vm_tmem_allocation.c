@@ -7,7 +7,7 @@
 #include "vm/vm_async.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_sm.h"
-#include "vm/vm_tmem_machine.h"
+#include "vm/vm_tmem_record.h"
 
 /* ---- state ---- */
 /* A CTA outside a group has an SM for itself. */
@@ -332,6 +332,8 @@ static void own(vm_cta *cta, uint32_t begin, uint32_t columns, uint32_t pc, uint
         state->smallest_pc = pc;
     }
     state->alloc_pc = pc;
+    if (vm_tmem_recorded(cta))
+        vm_tmem_record_columns(cta, VM_TMEM_EVENT_ALLOCATE, pc, warp, begin, columns, pair);
 }
 
 /* The address goes to the slot: a weak write by one thread (A5). */
@@ -510,6 +512,9 @@ static void free_columns(const request *r, vm_cta *cta, uint32_t taddr, bool pai
     vm_tmem_cta *state = vm_tmem_cta_of(cta);
     state->freed[state->freed_count++ % VM_TMEM_ALLOCATIONS] =
         (vm_tmem_freed){.begin = found.begin, .columns = found.columns, .pc = r->pc};
+    if (vm_tmem_recorded(cta))
+        vm_tmem_record_columns(cta, VM_TMEM_EVENT_FREE, r->pc, r->warp->index, found.begin, found.columns,
+                               pair);
     wake_residents(cta);
 }
 
@@ -590,6 +595,9 @@ vm_action vm_external_TMEM_RELINQUISH(vm_warp *warp, const vm_op *op, uint32_t m
         state->relinquished = true;
         state->relinquish_pc = pc;
     }
+    if (vm_tmem_recorded(warp->cta))
+        vm_tmem_record_columns(warp->cta, VM_TMEM_EVENT_RELINQUISH, pc, warp->index, 0, 0,
+                               op->imm & VM_TMEM_PAIR);
     give_permit(warp->cta);
     return VM_GO;
 }

@@ -99,6 +99,7 @@ typedef struct vm_tmem_cta {
     uint32_t smallest_pc;
     bool relinquished;
     uint32_t relinquish_pc;
+    uint64_t order;                           /* of the last event (vm_tmem_record.h) */
     uint32_t alloc_pc;                        /* of the last alloc */
     vm_tmem_freed freed[VM_TMEM_ALLOCATIONS]; /* the last ones, a ring */
     uint32_t freed_count;

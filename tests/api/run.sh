@@ -68,7 +68,7 @@ $cc $sanitize -std=c11 -Wall -Wextra -Iinclude -o "$work/array" tests/api/array.
 say $? "arrays: $(grep -c '^ok' "$work/log") checks"
 # every option of every command stands in the man page
 "$build/tirc" help >"$work/help"
-for command in run build check layout fragment fmt explain info; do
+for command in run build check layout fragment fmt explain info tmem; do
     for option in $("$build/tirc" help $command | sed -n 's/^  \(-[-A-Za-z]*\) .*/\1/p'); do
         grep -q -e "Fl ${option#-}" docs/tirc.1 || echo "$command $option" >>"$work/missing"
     done
