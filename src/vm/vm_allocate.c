@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From virtual registers to rows of a frame: blocks are laid out in the order of vm_graph.c, live intervals
  * come from data flow over the blocks, a linear scan gives rows, and the operations go into the program with
- * their final references. A register that dies at an operation does not share its row with that operation's
- * result, so that lane loops never see sources and destination overlap in part. */
+ * their final references. A row serves registers of one width only: lanes that wait elsewhere keep what they
+ * have in it, because a masked write leaves their part of the row alone, and that part is at the same place
+ * only where all registers of the row are equally wide. A register that dies at an operation does not share
+ * its row with that operation's result, so that lane loops never see sources and destination overlap in part.
+ */
 #include <stdlib.h>
 #include "vm/vm_decode.h"
 
@@ -320,6 +323,12 @@ static void give(free_rows *f, uint32_t row, unsigned count) {
     f->taken[row / 64] &= ~((((uint64_t)1 << count) - 1) << row % 64);
 }
 
+/* Predicates, then registers of 1, 2, 4 and 8 rows. */
+enum { WIDTHS = 5 };
+static unsigned width_of(unsigned rows) {
+    return rows ? (unsigned)__builtin_ctz(rows) + 1 : 0;
+}
+
 static int by_begin(const void *x, const void *y) {
     const interval *a = x, *b = y;
     if (a->begin != b->begin)
@@ -355,7 +364,10 @@ static void scan(allocator *a) {
     interval *list = BASE_NEW_ARRAY(a->arena, interval, registers),
              *active = BASE_NEW_ARRAY(a->arena, interval, registers);
     size_t count = 0, active_count = 0;
-    free_rows rows = {.arena = a->arena}, predicates = {.arena = a->arena};
+    free_rows pools[WIDTHS];
+    uint32_t used[WIDTHS] = {0}, base[WIDTHS] = {0};
+    for (unsigned w = 0; w < WIDTHS; w++)
+        pools[w] = (free_rows){.arena = a->arena};
     a->place = BASE_NEW_ARRAY(a->arena, uint32_t, registers);
     for (uint32_t r = 0; r < registers; r++) {
         a->place[r] = NONE;
@@ -369,25 +381,29 @@ static void scan(allocator *a) {
     for (size_t i = 0; i < count; i++) {
         while (active_count && active[0].end < list[i].begin) {
             unsigned n = a->d->rows_of.items[active[0].reg];
-            give(n ? &rows : &predicates, a->place[active[0].reg], n ? n : 1);
+            give(&pools[width_of(n)], a->place[active[0].reg], n ? n : 1);
             pop(active, &active_count);
         }
         unsigned n = a->d->rows_of.items[list[i].reg];
-        uint32_t at = take(n ? &rows : &predicates, n ? n : 1);
+        uint32_t at = take(&pools[width_of(n)], n ? n : 1);
         a->place[list[i].reg] = at;
-        if (n && at + n > a->rows)
-            a->rows = at + n;
-        if (n == 0 && at + 1 > a->predicates)
-            a->predicates = at + 1;
+        if (at + (n ? n : 1) > used[width_of(n)])
+            used[width_of(n)] = at + (n ? n : 1);
         active[active_count++] = list[i];
         sift_up(active, active_count - 1);
     }
-    /* from row numbers to references: predicates first, then rows */
-    uint32_t header = (a->predicates + VM_LANES - 1) / VM_LANES;
-    for (uint32_t r = 0; r < registers; r++)
+    /* from row numbers to references: predicates first, then the widths one after the other */
+    a->predicates = used[0];
+    a->rows = (a->predicates + VM_LANES - 1) / VM_LANES;
+    for (unsigned w = 1; w < WIDTHS; w++) {
+        base[w] = a->rows;
+        a->rows += used[w];
+    }
+    for (uint32_t r = 0; r < registers; r++) {
+        unsigned n = a->d->rows_of.items[r];
         if (a->place[r] != NONE)
-            a->place[r] = a->d->rows_of.items[r] ? (header + a->place[r]) * VM_ROW_BYTES : a->place[r] * 4;
-    a->rows += header;
+            a->place[r] = n ? (base[width_of(n)] + a->place[r]) * VM_ROW_BYTES : a->place[r] * 4;
+    }
 }
 
 /* ---- into the program ---- */

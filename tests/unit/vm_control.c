@@ -412,16 +412,82 @@ static void atomics(void **state) {
     assert_true(wide == 63);
 }
 
+/* Lanes that wait keep their values while others run on, whatever the widths of the registers that live
+ * there: values of 64 and of 32 bits that are computed in a loop and used behind it by lanes that left early,
+ * and values over a wait for other lanes of the warp. */
+static void waiting_lanes(void **state) {
+    for (unsigned before = 0; before < 4; before++)
+        for (unsigned after = 0; after < 4; after++)
+            for (unsigned shape = 0; shape < 4; shape++) {
+                base_builder body;
+                base_builder_start(&body, *state);
+                bool wide = shape & 1, waits = shape & 2;
+                base_builder_string(&body, "and.b32 %r2, %r90, 7;\nmov.u32 %r1, 0;\n");
+                if (waits)
+                    base_builder_string(&body, "setp.gt.u32 %p2, %r2, 3;\n@%p2 bra other;\n");
+                base_builder_string(&body, "loop:\nmad.lo.u32 %r3, %r90, 7, %r1;\n");
+                for (unsigned k = 0; k < before; k++)
+                    base_builder_format(&body, "mul.wide.u32 %%rd%u, %%r3, 5;\ncvt.u32.u64 %%r3, %%rd%u;\n",
+                                        k + 1, k + 1);
+                base_builder_string(&body, "mul.wide.u32 %rd10, %r3, 4;\n");
+                base_builder_string(&body, wide ? "add.s64 %rd11, %rd10, 4294967297;\n"
+                                                : "cvt.u32.u64 %r11, %rd10;\nadd.u32 %r12, %r11, 1;\n");
+                for (unsigned k = 0; k < after; k++)
+                    base_builder_format(&body, "mul.wide.u32 %%rd%u, %%r1, 3;\ncvt.u32.u64 %%r%u, %%rd%u;\n",
+                                        k + 20, k + 20, k + 20);
+                base_builder_string(&body,
+                                    "setp.eq.u32 %p1, %r1, %r2;\n@%p1 bra leave;\nadd.u32 %r1, %r1, 1;\n"
+                                    "bra loop;\nleave:\n");
+                if (waits)
+                    base_builder_string(&body, "spin:\nld.volatile.global.u32 %r40, [%rd90+2048];\n"
+                                               "setp.eq.u32 %p3, %r40, 0;\n@%p3 bra spin;\n");
+                base_builder_string(&body,
+                                    wide ? "shr.u64 %rd12, %rd11, 32;\ncvt.u32.u64 %r13, %rd11;\n"
+                                           "cvt.u32.u64 %r14, %rd12;\nmad.lo.u32 %r1, %r14, 65536, %r13;\n"
+                                         : "add.u32 %r1, %r12, 65536;\n");
+                if (waits)
+                    base_builder_string(&body,
+                                        "bra out;\nother:\nmad.lo.u32 %r30, %r90, 3, 1;\n"
+                                        "mad.lo.u32 %r31, %r30, 3, 1;\nmul.wide.u32 %rd30, %r31, 9;\n"
+                                        "mad.lo.u32 %r32, %r31, 3, 1;\nadd.s64 %rd31, %rd30, 1;\n"
+                                        "mov.u32 %r41, 1;\nst.volatile.global.u32 [%rd90+2048], %r41;\n"
+                                        "cvt.u32.u64 %r33, %rd31;\n"
+                                        "add.u32 %r1, %r32, %r33;\nout:\n");
+                base_builder_string(&body, STORE_R1);
+                vm_case *c;
+                uint32_t *d = run(&c, *state, "", body.data, 1, 32);
+                vm_case_clean(c);
+                for (uint32_t t = 0; t < 32; t++) {
+                    uint32_t value = t * 7 + (t & 7), other = ((t * 3 + 1) * 3 + 1);
+                    for (unsigned k = 0; k < before; k++)
+                        value *= 5;
+                    if (waits && (t & 7) > 3)
+                        assert_int_equal(d[t], other * 3 + 1 + other * 9 + 1);
+                    else
+                        assert_int_equal(d[t], value * 4 + 1 + 65536);
+                }
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(diamond_and_loop),   UNIT_WITH_ARENA(last_value),
-        UNIT_WITH_ARENA(switch_table),       UNIT_WITH_ARENA(guards),
-        UNIT_WITH_ARENA(barriers),           UNIT_WITH_ARENA(barrier_in_parts),
-        UNIT_WITH_ARENA(deadlocks),          UNIT_WITH_ARENA(progress),
-        UNIT_WITH_ARENA(barrier_mismatches), UNIT_WITH_ARENA(shuffles_and_votes),
-        UNIT_WITH_ARENA(member_masks),       UNIT_WITH_ARENA(calls),
-        UNIT_WITH_ARENA(call_limits),        UNIT_WITH_ARENA(local_memory),
-        UNIT_WITH_ARENA(printing),           UNIT_WITH_ARENA(atomics),
+        UNIT_WITH_ARENA(diamond_and_loop),
+        UNIT_WITH_ARENA(last_value),
+        UNIT_WITH_ARENA(switch_table),
+        UNIT_WITH_ARENA(waiting_lanes),
+        UNIT_WITH_ARENA(guards),
+        UNIT_WITH_ARENA(barriers),
+        UNIT_WITH_ARENA(barrier_in_parts),
+        UNIT_WITH_ARENA(deadlocks),
+        UNIT_WITH_ARENA(progress),
+        UNIT_WITH_ARENA(barrier_mismatches),
+        UNIT_WITH_ARENA(shuffles_and_votes),
+        UNIT_WITH_ARENA(member_masks),
+        UNIT_WITH_ARENA(calls),
+        UNIT_WITH_ARENA(call_limits),
+        UNIT_WITH_ARENA(local_memory),
+        UNIT_WITH_ARENA(printing),
+        UNIT_WITH_ARENA(atomics),
         UNIT_WITH_ARENA(schedules),
     };
     return cmocka_run_group_tests_name("vm control", tests, NULL, NULL);
