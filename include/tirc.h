@@ -258,9 +258,11 @@ TIRC_API bool tirc_report_local(const tirc_report *report, size_t index, tirc_lo
 TIRC_API tirc_status tirc_report_memory(const tirc_report *report, tirc_sink sink, void *user);
 /* What a run did with tensor memory (tirc_launch.tmem_history): for the first CTA, and for each other that
  * did something else, the columns allocated and released, the lanes, columns and registers of each
- * instruction and warp, and what waited for what. As text, or (json) as one JSON object;
- * docs/tensor_memory.md describes both. */
-TIRC_API tirc_status tirc_report_tmem(const tirc_report *report, bool json, tirc_sink sink, void *user);
+ * instruction and warp, and what waited for what. As text, as one JSON object (docs/tensor_memory.md), or as
+ * a picture: columns over the order of events. */
+typedef enum tirc_tmem_format { TIRC_TMEM_TEXT, TIRC_TMEM_JSON, TIRC_TMEM_SVG } tirc_tmem_format;
+TIRC_API tirc_status tirc_report_tmem(const tirc_report *report, tirc_tmem_format format, tirc_sink sink,
+                                      void *user);
 /* Virtual and allocated register counts of a kernel, without running it. */
 TIRC_API tirc_status tirc_inspect(tirc_module *module, const char *kernel, tirc_statistics *statistics);
 

@@ -2,29 +2,12 @@
  * tirc_report_tmem: what a run did with tensor memory, in four parts: columns, lanes and columns of each
  * access, registers, and what waited for what. Instructions of one line and form are one place here; the
  * machine counts each of them. */
-#include "api/api_private.h"
+#include "api/api_tmem.h"
 #include <inttypes.h>
 #include <string.h>
 
-/* One kind of access of one line of the source, for all warps. */
-typedef struct place {
-    vm_tmem_event_kind kind;
-    const char *form; /* "tcgen05.ld.sync.aligned.32x32b.x8.b32" */
-    base_place at;
-    BASE_VECTOR(vm_tmem_event) warps; /* merged, by warp */
-} place;
-typedef BASE_VECTOR(place) places;
-
-typedef struct tmem_call {
-    const tirc_report *report;
-    bool json;
-    base_arena *arena;
-    base_builder out;
-    tirc_status status;
-} tmem_call;
-
 /* ---- places ---- */
-static base_place place_of(const tmem_call *call, const ptx_instruction *instruction) {
+base_place api_tmem_place_of(const api_tmem_call *call, const ptx_instruction *instruction) {
     base_place at = {0};
     if (instruction == NULL)
         return at;
@@ -42,7 +25,7 @@ static bool same_place(const base_place *a, const base_place *b) {
     return a->line == b->line && (a->name == b->name || (a->name && b->name && !strcmp(a->name, b->name)));
 }
 
-static const char *form_of(const tmem_call *call, const ptx_instruction *instruction) {
+static const char *form_of(const api_tmem_call *call, const ptx_instruction *instruction) {
     base_builder text;
     base_builder_start(&text, call->arena);
     if (instruction != NULL)
@@ -74,20 +57,20 @@ static void merge(vm_tmem_event *into, const vm_tmem_event *event) {
     }
 }
 
-static bool is_columns(vm_tmem_event_kind kind) {
+bool api_tmem_is_columns(vm_tmem_event_kind kind) {
     return kind <= VM_TMEM_EVENT_RELINQUISH;
 }
 
-static void add_event(const tmem_call *call, places *list, const vm_tmem_event *event) {
-    base_place at = place_of(call, event->instruction);
+void api_tmem_add(const api_tmem_call *call, api_tmem_places *list, const vm_tmem_event *event) {
+    base_place at = api_tmem_place_of(call, event->instruction);
     const char *form = form_of(call, event->instruction);
-    place *found = NULL;
+    api_tmem_place *found = NULL;
     for (size_t i = 0; i < list->count && found == NULL; i++)
         if (list->items[i].kind == event->kind && same_place(&list->items[i].at, &at) &&
             !strcmp(list->items[i].form, form))
             found = &list->items[i];
     if (found == NULL) {
-        place made = {.kind = event->kind, .form = form, .at = at};
+        api_tmem_place made = {.kind = event->kind, .form = form, .at = at};
         base_vector_push(call->arena, list, made);
         found = &list->items[list->count - 1];
     }
@@ -108,7 +91,7 @@ static void add_event(const tmem_call *call, places *list, const vm_tmem_event *
 }
 
 /* ---- words ---- */
-static const char *kind_name(vm_tmem_event_kind kind) {
+const char *api_tmem_kind_name(vm_tmem_event_kind kind) {
     static const char *const names[] = {"allocate", "free",  "relinquish", "ld",
                                         "st",       "mma D", "mma A",      "mma scale factors",
                                         "cp",       "shift", "commit"};
@@ -138,15 +121,15 @@ static void place_words(const base_place *at, const char *file, base_builder *ou
         base_builder_format(out, "%s:%u", at->name ? at->name : "?", at->line);
 }
 
-static void columns_text(const tmem_call *call, const vm_tmem_history *history, const char *file,
+static void columns_text(const api_tmem_call *call, const vm_tmem_history *history, const char *file,
                          base_builder *out) {
     bool any = false;
     base_builder_string(out, "\ncolumns\n");
     for (size_t i = 0; i < history->event_count; i++) {
         const vm_tmem_event *e = &history->events[i];
-        if (!is_columns(e->kind))
+        if (!api_tmem_is_columns(e->kind))
             continue;
-        base_place at = place_of(call, e->instruction);
+        base_place at = api_tmem_place_of(call, e->instruction);
         any = true;
         base_builder_format(out, "  #%" PRIu64 " ", e->first);
         place_words(&at, file, out);
@@ -167,19 +150,19 @@ static void columns_text(const tmem_call *call, const vm_tmem_history *history, 
         base_builder_string(out, "  none\n");
 }
 
-static void access_text(const places *list, const char *file, base_builder *out) {
+static void access_text(const api_tmem_places *list, const char *file, base_builder *out) {
     base_builder_string(out, "\nlanes, columns, registers\n");
     bool any = false;
     for (size_t i = 0; i < list->count; i++) {
-        const place *p = &list->items[i];
-        if (is_columns(p->kind) || p->kind == VM_TMEM_EVENT_COMMIT)
+        const api_tmem_place *p = &list->items[i];
+        if (api_tmem_is_columns(p->kind) || p->kind == VM_TMEM_EVENT_COMMIT)
             continue;
         any = true;
         base_builder_string(out, "  ");
         place_words(&p->at, file, out);
         base_builder_format(out, ": %s", p->form);
         if (p->kind >= VM_TMEM_EVENT_MMA && p->kind <= VM_TMEM_EVENT_MMA_FACTORS)
-            base_builder_format(out, ", %s", kind_name(p->kind) + 4);
+            base_builder_format(out, ", %s", api_tmem_kind_name(p->kind) + 4);
         if (p->kind == VM_TMEM_EVENT_LOAD || p->kind == VM_TMEM_EVENT_STORE)
             base_builder_format(out, ", %u register%s of each thread", p->warps.items[0].registers,
                                 p->warps.items[0].registers == 1 ? "" : "s");
@@ -207,11 +190,11 @@ static void access_text(const places *list, const char *file, base_builder *out)
 }
 
 /* What completed the event: the distinct places. */
-static void by_text(const tmem_call *call, const vm_tmem_event *e, const char *file, base_builder *out) {
+static void by_text(const api_tmem_call *call, const vm_tmem_event *e, const char *file, base_builder *out) {
     base_place seen[VM_TMEM_EVENT_BY];
     uint32_t count = 0;
     for (uint32_t k = 0; k < e->by_count; k++) {
-        base_place at = place_of(call, e->by[k]);
+        base_place at = api_tmem_place_of(call, e->by[k]);
         uint32_t i = 0;
         while (i < count && !same_place(&seen[i], &at))
             i++;
@@ -232,7 +215,8 @@ static void by_text(const tmem_call *call, const vm_tmem_event *e, const char *f
 }
 
 /* A line for each stretch of warps that were completed alike. */
-static void waits_of_place(const tmem_call *call, const place *p, const char *file, base_builder *out) {
+static void waits_of_place(const api_tmem_call *call, const api_tmem_place *p, const char *file,
+                           base_builder *out) {
     base_builder words[2];
     for (size_t k = 0, end; k < p->warps.count; k = end) {
         const vm_tmem_event *e = &p->warps.items[k];
@@ -247,7 +231,7 @@ static void waits_of_place(const tmem_call *call, const place *p, const char *fi
         }
         base_builder_string(out, "  ");
         place_words(&p->at, file, out);
-        base_builder_format(out, ", %s", kind_name(p->kind));
+        base_builder_format(out, ", %s", api_tmem_kind_name(p->kind));
         if (end - k < p->warps.count && p->warps.items[0].warp != p->warps.items[p->warps.count - 1].warp)
             base_builder_format(out, end == k + 1 ? " of warp %u" : " of warps %u to %u", e->warp,
                                 p->warps.items[end - 1].warp);
@@ -259,12 +243,14 @@ static void waits_of_place(const tmem_call *call, const place *p, const char *fi
     }
 }
 
-static void waits_text(const tmem_call *call, const places *list, const char *file, base_builder *out) {
+static void waits_text(const api_tmem_call *call, const api_tmem_places *list, const char *file,
+                       base_builder *out) {
     base_builder_string(out, "\nwhat waited for what\n");
     bool any = false;
     for (size_t i = 0; i < list->count; i++) {
-        const place *p = &list->items[i];
-        if (is_columns(p->kind) || p->kind == VM_TMEM_EVENT_MMA_A || p->kind == VM_TMEM_EVENT_MMA_FACTORS)
+        const api_tmem_place *p = &list->items[i];
+        if (api_tmem_is_columns(p->kind) || p->kind == VM_TMEM_EVENT_MMA_A ||
+            p->kind == VM_TMEM_EVENT_MMA_FACTORS)
             continue;
         any = true;
         waits_of_place(call, p, file, out);
@@ -273,12 +259,12 @@ static void waits_text(const tmem_call *call, const places *list, const char *fi
         base_builder_string(out, "  nothing\n");
 }
 
-static void history_text(const tmem_call *call, const vm_tmem_history *history, base_builder *out) {
+static void history_text(const api_tmem_call *call, const vm_tmem_history *history, base_builder *out) {
     const vm_tmem_event *first = &history->events[0];
-    const char *file = place_of(call, first->instruction).name;
-    places list = {0};
+    const char *file = api_tmem_place_of(call, first->instruction).name;
+    api_tmem_places list = {0};
     for (size_t i = 0; i < history->event_count; i++)
-        add_event(call, &list, &history->events[i]);
+        api_tmem_add(call, &list, &history->events[i]);
     base_builder_format(out, "kernel %s, CTA (%u,%u,%u)", call->report->kernel, first->cta_id[0],
                         first->cta_id[1], first->cta_id[2]);
     if (history->ctas > 1)
@@ -303,9 +289,9 @@ static void json_place(const base_place *at, base_builder *out) {
     base_builder_format(out, ",\"line\":%u", at->line);
 }
 
-static void json_event(const tmem_call *call, const vm_tmem_event *e, base_builder *out) {
-    base_place at = place_of(call, e->instruction);
-    base_builder_format(out, "{\"kind\":\"%s\",\"instruction\":", kind_name(e->kind));
+static void json_event(const api_tmem_call *call, const vm_tmem_event *e, base_builder *out) {
+    base_place at = api_tmem_place_of(call, e->instruction);
+    base_builder_format(out, "{\"kind\":\"%s\",\"instruction\":", api_tmem_kind_name(e->kind));
     json_text(out, form_of(call, e->instruction));
     base_builder_string(out, ",");
     json_place(&at, out);
@@ -314,7 +300,7 @@ static void json_event(const tmem_call *call, const vm_tmem_event *e, base_build
     base_builder_format(out, ",\"times\":%" PRIu64 ",\"pair\":%s", e->count, e->pair ? "true" : "false");
     if (e->column_end > e->column)
         base_builder_format(out, ",\"column\":%u,\"columns\":%u", e->column, e->column_end - e->column);
-    if (!is_columns(e->kind) && e->kind != VM_TMEM_EVENT_COMMIT) {
+    if (!api_tmem_is_columns(e->kind) && e->kind != VM_TMEM_EVENT_COMMIT) {
         base_builder_string(out, ",\"lanes\":\"");
         for (unsigned i = 4; i-- > 0;)
             base_builder_format(out, "%08x", e->lanes[i]);
@@ -324,10 +310,10 @@ static void json_event(const tmem_call *call, const vm_tmem_event *e, base_build
         base_builder_format(out, ",\"registers\":%u", e->registers);
     if (e->kind == VM_TMEM_EVENT_COMMIT)
         base_builder_format(out, ",\"mbarrier\":%u", e->barrier);
-    if (!is_columns(e->kind)) {
+    if (!api_tmem_is_columns(e->kind)) {
         base_builder_string(out, ",\"completed_by\":[");
         for (uint32_t k = 0; k < e->by_count; k++) {
-            base_place by = place_of(call, e->by[k]);
+            base_place by = api_tmem_place_of(call, e->by[k]);
             base_builder_string(out, k ? ",{\"instruction\":" : "{\"instruction\":");
             json_text(out, form_of(call, e->by[k]));
             base_builder_string(out, ",");
@@ -339,7 +325,7 @@ static void json_event(const tmem_call *call, const vm_tmem_event *e, base_build
     base_builder_string(out, "}");
 }
 
-static void history_json(const tmem_call *call, const vm_tmem_history *history, base_builder *out) {
+static void history_json(const api_tmem_call *call, const vm_tmem_history *history, base_builder *out) {
     const uint32_t *id = history->events[0].cta_id;
     base_builder_format(out, "{\"cta\":[%u,%u,%u],\"ctas\":%" PRIu64 ",\"events\":[", id[0], id[1], id[2],
                         history->ctas);
@@ -351,13 +337,17 @@ static void history_json(const tmem_call *call, const vm_tmem_history *history, 
 }
 
 static void tmem_body(void *argument) {
-    tmem_call *call = argument;
+    api_tmem_call *call = argument;
     const vm_result *result = call->report->result;
     base_builder *out = &call->out;
     call->arena = call->report->session->arena;
     base_builder_start(out, call->arena);
     call->status = TIRC_OK;
-    if (call->json) {
+    if (call->format == TIRC_TMEM_SVG) {
+        api_tmem_svg(call, result, out);
+        return;
+    }
+    if (call->format == TIRC_TMEM_JSON) {
         base_builder_string(out, "{\"kernel\":");
         json_text(out, call->report->kernel);
         base_builder_string(out, ",\"histories\":[");
@@ -379,10 +369,10 @@ static void tmem_body(void *argument) {
                             result->tmem_ctas_dropped);
 }
 
-tirc_status tirc_report_tmem(const tirc_report *report, bool json, tirc_sink sink, void *user) {
-    if (!report || !sink || !report->result)
+tirc_status tirc_report_tmem(const tirc_report *report, tirc_tmem_format format, tirc_sink sink, void *user) {
+    if (!report || !sink || !report->result || (unsigned)format > TIRC_TMEM_SVG)
         return TIRC_USAGE;
-    tmem_call call = {.report = report, .json = json};
+    api_tmem_call call = {.report = report, .format = format};
     tirc_status status = api_protect(report->session->heap, tmem_body, &call, &call.status);
     if (status == TIRC_OK && !sink(user, call.out.data, call.out.size))
         return TIRC_ERROR;

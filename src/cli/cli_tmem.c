@@ -5,6 +5,7 @@
 
 static const cli_option options[] = {
     {"--json", NULL, "one JSON object instead of text", false},
+    {"--svg", NULL, "a picture: columns down, the order of events across", false},
     {"-o", "FILE", "writes the answer there instead of standard output", false},
     {NULL, NULL, NULL, false},
 };
@@ -16,7 +17,10 @@ static void prepare(tirc_launch *launch) {
 
 static bool answer(const cli_arguments *arguments, const tirc_report *report) {
     cli_output output = {.path = cli_value(arguments, "-o")};
-    tirc_status status = tirc_report_tmem(report, cli_flag(arguments, "--json"), cli_output_sink, &output);
+    tirc_tmem_format format = cli_flag(arguments, "--json")  ? TIRC_TMEM_JSON
+                              : cli_flag(arguments, "--svg") ? TIRC_TMEM_SVG
+                                                             : TIRC_TMEM_TEXT;
+    tirc_status status = tirc_report_tmem(report, format, cli_output_sink, &output);
     if (status == TIRC_OK)
         return cli_output_close(&output);
     fputs("tirc: out of memory\n", stderr);
@@ -28,6 +32,8 @@ static int run(const cli_arguments *arguments) {
     const char *on = cli_value(arguments, "--on");
     if (on && strcmp(on, "vm"))
         return cli_usage("tmem", "`--on %s`: tirc tmem watches the CPU machine; leave --on out", on);
+    if (cli_flag(arguments, "--json") && cli_flag(arguments, "--svg"))
+        return cli_usage("tmem", "--json and --svg are two answers; give one");
     return cli_run_with(arguments, &more);
 }
 

@@ -49,8 +49,22 @@ static size_t place(const edges *e, uint64_t value) {
 typedef struct panel {
     edges bytes, lines; /* a line `last` ends at the edge last + 1 */
     size_t shown;
+    int *tops; /* of the rows, and the end of the last */
     int width, height, columns;
 } panel;
+
+/* Rows with parts are as high as those need. */
+static void place_rows(base_arena *arena, const view_memory *map, panel *p) {
+    p->tops = BASE_NEW_ARRAY(arena, int, p->bytes.count);
+    p->tops[0] = TOP;
+    for (size_t row = 0; row + 1 < p->bytes.count; row++) {
+        bool parts = false;
+        for (size_t i = 0; i < p->shown && !parts; i++)
+            parts = map->boxes[i].part && map->boxes[i].offset <= p->bytes.items[row] &&
+                    map->boxes[i].offset + map->boxes[i].bytes > p->bytes.items[row];
+        p->tops[row + 1] = p->tops[row] + ROW * (parts && map->slots > 1 ? (int)map->slots : 1);
+    }
+}
 
 static panel measure(base_arena *arena, const view_memory *map) {
     panel p = {.shown = map->count < VIEW_MEMORY_BOXES ? map->count : VIEW_MEMORY_BOXES};
@@ -74,7 +88,8 @@ static panel measure(base_arena *arena, const view_memory *map) {
     int body = p.columns * COLUMN > LEAST ? p.columns * COLUMN : LEAST;
     int title = (int)longest * 8;
     p.width = LEFT + (body > title ? body : title);
-    p.height = TOP + (int)(p.bytes.count - 1) * ROW + 30;
+    place_rows(arena, map, &p);
+    p.height = p.tops[p.bytes.count - 1] + 30;
     return p;
 }
 
@@ -107,26 +122,42 @@ static const char *fitted(base_arena *arena, const char *text, int width) {
                         : base_arena_format(arena, "%.*s\xe2\x80\xa6", (int)(most > 1 ? most - 1 : 1), text);
 }
 
+static const char *unit_of(const view_memory *map) {
+    return map->unit ? map->unit : "byte";
+}
+static const char *when_of(const view_memory *map) {
+    return map->when ? map->when : "line";
+}
+
 static void draw_box(base_arena *arena, const view_memory *map, const panel *p, size_t index, int x,
                      int column, base_builder *out) {
     const view_memory_box *box = &map->boxes[index];
-    int top = TOP + (int)place(&p->bytes, box->offset) * ROW,
-        bottom = TOP + (int)place(&p->bytes, box->offset + box->bytes) * ROW;
+    int top = p->tops[place(&p->bytes, box->offset)],
+        bottom = p->tops[place(&p->bytes, box->offset + box->bytes)];
+    if (box->part && map->slots > 1) {
+        int height = (bottom - top) / (int)map->slots;
+        top += height * (int)box->slot;
+        bottom = top + height;
+    }
     int left = x, right = x + p->columns * column;
     if (box->first != 0) {
         left = x + (int)place(&p->lines, box->first) * column;
         right = x + (int)place(&p->lines, (uint64_t)box->last + 1) * column;
     }
     int inset = box->part ? 4 : 0;
-    char *what = base_arena_format(arena, "%s, %llu bytes", box->name, (unsigned long long)box->bytes);
+    const char *unit = unit_of(map), *line = when_of(map);
+    char *what = base_arena_format(arena, "%s, %llu %s%s", box->name, (unsigned long long)box->bytes, unit,
+                                   box->bytes == 1 && map->unit ? "" : "s");
     char *when = box->first == 0 ? base_arena_format(arena, "never used")
                  : box->first == box->last
-                     ? base_arena_format(arena, "line %u", box->first)
-                     : base_arena_format(arena, "lines %u to %u", box->first, box->last);
+                     ? base_arena_format(arena, "%s %u", line, box->first)
+                     : base_arena_format(arena, "%ss %u to %u", line, box->first, box->last);
     base_builder_format(out, "<g><title>");
     escape(out, what);
-    base_builder_format(out, ", from byte %llu, %s%s</title>", (unsigned long long)box->offset, when,
-                        box->shared ? ", in use at once with another on the same bytes" : "");
+    base_builder_format(out, ", from %s %llu, %s", unit, (unsigned long long)box->offset, when);
+    if (box->shared)
+        base_builder_format(out, ", in use at once with another on the same %ss", unit);
+    base_builder_string(out, "</title>");
     base_builder_format(
         out, "<rect class=\"b %s c%zu\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill-opacity=\"%s\"/>\n",
         box->shared ? "s" : "", index % 8, left + inset, top + inset, right - left - 2 * inset,
@@ -144,13 +175,13 @@ static void draw_box(base_arena *arena, const view_memory *map, const panel *p, 
 static void draw_panel(base_arena *arena, const view_memory *map, const panel *p, int x, base_builder *out) {
     int left = x + LEFT, body = p->width - LEFT, column = body / p->columns;
     text_at(out, "h", x, 66, map->title);
-    text_at(out, "n e", left - 8, TOP - 10, "byte");
+    text_at(out, "n e", left - 8, TOP - 10, unit_of(map));
     for (size_t i = 0; i + 1 < p->lines.count; i++)
-        text_at(
-            out, "n", left + (int)i * column, TOP - 10,
-            base_arena_format(arena, i == 0 ? "line %llu" : "%llu", (unsigned long long)p->lines.items[i]));
+        text_at(out, "n", left + (int)i * column, TOP - 10,
+                base_arena_format(arena, "%s%s%llu", i == 0 ? when_of(map) : "", i == 0 ? " " : "",
+                                  (unsigned long long)p->lines.items[i]));
     for (size_t i = 0; i < p->bytes.count; i++) {
-        int y = TOP + (int)i * ROW;
+        int y = p->tops[i];
         text_at(out, "n e", left - 8, y + 4,
                 base_arena_format(arena, "%llu", (unsigned long long)p->bytes.items[i]));
         base_builder_format(out, "<line class=\"g\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>\n", left, y,
@@ -162,7 +193,8 @@ static void draw_panel(base_arena *arena, const view_memory *map, const panel *p
                 draw_box(arena, map, p, i, left, column, out);
     if (p->shown < map->count)
         text_at(out, "n", x, p->height - 8,
-                base_arena_format(arena, "shown: %zu of %zu tensors", p->shown, map->count));
+                base_arena_format(arena, "shown: %zu of %zu %ss", p->shown, map->count,
+                                  map->what ? map->what : "tensor"));
 }
 
 void view_memory_svg(base_arena *arena, const char *title, const view_memory *maps, size_t count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A map of shared memory as a picture: bytes down, lines of the source across, a box for each tensor from the
- * line that first touches it to the last. Knows no kernels and no layouts. */
+ * A map of a memory as a picture: bytes (or columns) down, lines of the source (or events) across, a box for
+ * each tensor from the line that first touches it to the last. Knows no kernels and no layouts. */
 #ifndef TIRC_VIEW_MEMORY_H
 #define TIRC_VIEW_MEMORY_H
 #include "base/text.h"
@@ -11,6 +11,7 @@ typedef struct view_memory_box {
     uint32_t first, last; /* lines; 0: never used */
     bool part;            /* a view into an allocation, drawn inside of it */
     bool shared;          /* in use at once with another on the same bytes */
+    unsigned slot;        /* parts: below others of the same rows, of view_memory.slots */
 } view_memory_box;
 
 typedef struct view_memory {
@@ -18,6 +19,8 @@ typedef struct view_memory {
     const view_memory_box *boxes;
     size_t count;
     uint64_t total;
+    unsigned slots;                 /* that the rows of parts are high; 0: 1 */
+    const char *unit, *when, *what; /* NULL: "byte", "line", "tensor" */
 } view_memory;
 
 enum { VIEW_MEMORY_BOXES = 400 }; /* most in one map; the rest is said, not drawn */

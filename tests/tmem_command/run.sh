@@ -48,6 +48,16 @@ pair="examples/gemm_pair.ptx --grid 2,2 --block 128 --smem 50176 $matrix --arg K
     result $? "watching changes no result"
     "$tirc" tmem $single --json -o "$work/answer.json" >"$work/log" 2>&1
 }
+# shellcheck disable=SC2086
+"$tirc" tmem $single --svg >"$work/picture.svg" 2>"$work/log" &&
+    [ "$(grep -c '<rect class="b' "$work/picture.svg")" -eq 3 ] &&
+    grep -q '<title>allocated in line [0-9]*, 128 columns, from column 0, events 1 to 24</title>' "$work/picture.svg" &&
+    grep -q '<title>mma D in line [0-9]*, 128 columns, from column 0, events 2 to 5</title>' "$work/picture.svg" &&
+    grep -q '<title>ld in line [0-9]*, 128 columns, from column 0, events 7 to 22</title>' "$work/picture.svg"
+result $? "picture"
+"$tirc" tmem examples/gemm/single.py --json --svg >"$work/log" 2>&1
+[ $? -eq 2 ]
+result $? "one answer at a time"
 if command -v python3 >/dev/null; then
     python3 - "$work/answer.json" >"$work/log" 2>&1 <<'PYTHON'
 import json, sys
