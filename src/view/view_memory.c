@@ -85,7 +85,8 @@ static panel measure(base_arena *arena, const view_memory *map) {
     distinct(&p.bytes);
     distinct(&p.lines);
     p.columns = p.lines.count > 1 ? (int)p.lines.count - 1 : 1;
-    int body = p.columns * COLUMN > LEAST ? p.columns * COLUMN : LEAST;
+    int column = map->column ? (int)map->column : COLUMN;
+    int body = p.columns * column > LEAST ? p.columns * column : LEAST;
     int title = (int)longest * 8;
     p.width = LEFT + (body > title ? body : title);
     place_rows(arena, map, &p);

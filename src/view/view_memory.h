@@ -20,6 +20,7 @@ typedef struct view_memory {
     size_t count;
     uint64_t total;
     unsigned slots;                 /* that the rows of parts are high; 0: 1 */
+    unsigned column;                /* least width of a column, in pixels; 0: 64 */
     const char *unit, *when, *what; /* NULL: "byte", "line", "tensor" */
 } view_memory;
 
