@@ -363,7 +363,8 @@ static void tmem_body(void *argument) {
         history_text(call, &result->tmem_histories[i], out);
     }
     if (result->tmem_history_count == 0)
-        base_builder_format(out, "kernel %s: no CTA used tensor memory\n", call->report->kernel);
+        base_builder_format(out, "kernel %s: no CTA used tensor memory%s\n", call->report->kernel,
+                            result->status == VM_COMPLETE ? "" : " before the run stopped");
     if (result->tmem_ctas_dropped)
         base_builder_format(out, "\n%" PRIu64 " CTAs more, which did other things, are not shown\n",
                             result->tmem_ctas_dropped);

@@ -95,7 +95,7 @@ void api_tmem_svg(const api_tmem_call *call, const vm_result *result, base_build
         maps[i] = (view_memory){.boxes = list.items,
                                 .count = list.count,
                                 .total = 512,
-                                .column = 130,      /* wide enough for "mma D in line 57" */
+                                .column = 160,      /* wide enough for "mma D in line 57" */
                                 .slots = slots + 1, /* the last: the name of the allocation */
                                 .unit = "column",
                                 .when = "event",
