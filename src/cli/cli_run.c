@@ -367,15 +367,41 @@ int cli_run_with(const cli_arguments *arguments, const cli_run_more *more) {
     return cli_finish(arguments, &input, status);
 }
 
+static const cli_option own_options[] = {
+    {"--tmem-map", "FILE",
+     "a picture (.svg, - for standard output) of who owns which columns of tensor memory, over the run",
+     false},
+    {NULL, NULL, NULL, false},
+};
+
+static void prepare_map(tirc_launch *launch) {
+    launch->tmem_history = true;
+}
+
+static bool write_map(const cli_arguments *arguments, const tirc_report *report) {
+    cli_output output = {.path = cli_value(arguments, "--tmem-map")};
+    if (tirc_report_tmem(report, TIRC_TMEM_SVG, cli_output_sink, &output) == TIRC_OK)
+        return cli_output_close(&output);
+    fputs("tirc: out of memory\n", stderr);
+    return false;
+}
+
 static int run(const cli_arguments *arguments) {
-    return cli_run_with(arguments, NULL);
+    static const cli_run_more map = {prepare_map, write_map};
+    const char *on = cli_value(arguments, "--on");
+    if (!cli_value(arguments, "--tmem-map"))
+        return cli_run_with(arguments, NULL);
+    if (on && strcmp(on, "vm"))
+        return cli_usage("run", "`--tmem-map` draws what the CPU machine saw; leave `--on %s` out", on);
+    return cli_run_with(arguments, &map);
 }
 
 const cli_command cli_run_command = {
     .name = "run",
     .words = "FILE[:ENTRY]",
     .summary = "runs a kernel of a script, IR text or PTX file on the CPU",
-    .options = cli_run_options,
+    .options = own_options,
+    .more = cli_run_options,
     .least = 1,
     .most = 1,
     .run = run,

@@ -122,5 +122,19 @@ result $? "a run that hangs"
 "$tirc" tmem examples/gemm/single.py --on cuda >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q 'watches the CPU machine' "$work/log"
 result $? "not on a GPU"
+# the picture beside a run
+arguments="--arg A=ones --arg B=ones --arg D=zeros"
+# shellcheck disable=SC2086
+"$tirc" tmem examples/gemm/single.py $arguments --svg >"$work/answer.svg" 2>"$work/log" &&
+    "$tirc" run examples/gemm/single.py $arguments --tmem-map "$work/map.svg" --show D >"$work/log" 2>&1 &&
+    grep -q '^D = float32' "$work/log" && cmp "$work/answer.svg" "$work/map.svg" >>"$work/log" 2>&1
+result $? "run --tmem-map"
+"$tirc" run examples/gemm/single.py --on cuda --tmem-map "$work/none.svg" >"$work/log" 2>&1
+[ $? -eq 2 ] && grep -q 'what the CPU machine saw' "$work/log" && [ ! -e "$work/none.svg" ]
+result $? "run --tmem-map not on a GPU"
+# shellcheck disable=SC2086
+"$tirc" run examples/gemm/single.py $arguments --tmem-map "$work/absent/map.svg" >"$work/log" 2>&1
+[ $? -ne 0 ] && grep -q 'absent/map.svg' "$work/log"
+result $? "run --tmem-map to a folder that is not there"
 echo "1..$number"
 exit $bad
