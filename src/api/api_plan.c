@@ -460,8 +460,9 @@ static void memory_body(void *argument) {
     memory_call *call = argument;
     const lower_plan *plan = call->report->plan;
     base_builder_start(&call->out, call->report->session->arena);
+    const char *target = call->report->ptx ? call->report->ptx->target : "sm_90a"; /* what the code needs */
     if (plan && plan->shared.count)
-        shared_words(call->report->session, plan, lower_device_find("sm_90a"), &call->out);
+        shared_words(call->report->session, plan, lower_device_find(target), &call->out);
     call->status = TIRC_OK;
 }
 

@@ -191,7 +191,10 @@ static int run_command(const cli_command *command, int count, char **words) {
         goto done;
     if (cli_flag(&arguments, "--help"))
         print_command_help(stdout, command);
-    else if (arguments.word_count < command->least || arguments.word_count > command->most)
+    else if (arguments.word_count > command->most)
+        status = cli_usage(command->name, "`%s` is one word too many; wanted: tirc %s %s",
+                           arguments.words[command->most], command->name, command->words);
+    else if (arguments.word_count < command->least)
         status = cli_usage(command->name, "wanted: tirc %s %s", command->name, command->words);
     else
         status = command->run(&arguments);
