@@ -135,7 +135,7 @@ try "a folder as input" 1 'T0819' "$tirc" run .
 try "unknown option" 2 'T0901' "$tirc" run good.py --nothing
 try "unknown command" 2 'T0901' "$tirc" nothing
 try "missing value" 2 'T0901' "$tirc" run good.py --arg
-try "a word too many" 2 "`more.py` is one word too many" "$tirc" run good.py more.py
+try "a word too many" 2 '`more.py` is one word too many' "$tirc" run good.py more.py
 try "unknown entry" 1 'T0[28]' "$tirc" build good.py:other -o out/k.cu
 : >empty.py
 try "empty script run" 1 'empty.py:1:1: error: .*T0206|\[T0206\]' "$tirc" run empty.py
