@@ -3,7 +3,7 @@
  * approx_record brought back (FOLDER/arrays-N.bin), and prints src/vm/vm_approx_h200.def.
  *
  * The unit interpolates: of an input's low bits x it takes A + B * x + C * square(x), where square drops the
- * low bits of each partial product. The scheme: S. Oberman and M. Siu, "A High-Performance Area-Efficient
+ * low bits of each partial product. The scheme: "A High-Performance Area-Efficient
  * Multifunction Interpolator", ARITH-17, 2005; how the square is truncated, shifts and rounding constants of
  * the five functions of older chips: the notes of the envytools project (nvhw/sfu.c), found again here:
  * no other A, B and C give all results of a segment. sqrt and tanh are from these recordings alone.
