@@ -49,11 +49,6 @@ void ir_naming_close(ir_naming *naming, size_t mark) {
     }
 }
 
-bool ir_naming_knows(const ir_naming *naming, const void *key) {
-    const ir_name_entry *entry = base_map_get(naming->entries, BASE_KEY(key));
-    return entry && entry->live;
-}
-
 const char *ir_printer_name(ir_printer *printer, const ir_var *var, const ir_tensor *tensor) {
     ir_naming *naming = printer->naming;
     const void *key = var ? (const void *)var : tensor;

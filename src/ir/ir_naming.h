@@ -35,5 +35,4 @@ ir_naming *ir_naming_create(base_arena *arena);
 const char *ir_naming_declare(ir_naming *naming, const void *key, const char *author);
 /* Closes every scope opened since open.count was mark. */
 void ir_naming_close(ir_naming *naming, size_t mark);
-bool ir_naming_knows(const ir_naming *naming, const void *key);
 #endif

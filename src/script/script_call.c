@@ -106,6 +106,20 @@ const script_value *script_argument_of(const script_call *call, const char *name
     return argument_at(call, name, &index);
 }
 
+bool script_argument_int(script_evaluator *e, const script_call *call, const char *name, int64_t otherwise,
+                         int64_t *value) {
+    const script_value *v = script_argument_of(call, name);
+    *value = otherwise;
+    return !v || script_constant_int(e, *v, value, script_argument_span(call, name), name);
+}
+
+const script_node *script_parameter_named(const script_node *function, const char *name) {
+    for (size_t i = 0; i < function->parameters.count; i++)
+        if (function->parameters.items[i]->text && strcmp(function->parameters.items[i]->text, name) == 0)
+            return function->parameters.items[i];
+    return NULL;
+}
+
 base_span script_argument_span(const script_call *call, const char *name) {
     size_t index;
     return argument_at(call, name, &index) ? call->place[index] : call->span;

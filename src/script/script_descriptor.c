@@ -90,13 +90,6 @@ typedef struct instruction_fields {
     bool e8m0; /* scale factors */
 } instruction_fields;
 
-static bool number(script_evaluator *e, const script_call *call, const char *name, int64_t otherwise,
-                   int64_t *value) {
-    const script_value *v = script_argument_of(call, name);
-    *value = otherwise;
-    return !v || script_constant_int(e, *v, value, script_argument_span(call, name), name);
-}
-
 static bool truth(script_evaluator *e, const script_call *call, const char *name, bool *value) {
     const script_value *v = script_argument_of(call, name);
     *value = false;
@@ -173,8 +166,9 @@ static bool check_shape(script_evaluator *e, const script_call *call, const inst
 static bool read_fields(script_evaluator *e, const script_call *call, instruction_fields *f, bool scaled) {
     num_dtype scale = NUM_DTYPE_NONE, other = NUM_DTYPE_NONE;
     bool good = dtype(e, call, "d_dtype", &f->d) && dtype(e, call, "a_dtype", &f->a) &&
-                dtype(e, call, "b_dtype", &f->b) && number(e, call, "M", 0, &f->m) &&
-                number(e, call, "N", 0, &f->n) && number(e, call, "n_cta_groups", 1, &f->groups) &&
+                dtype(e, call, "b_dtype", &f->b) && script_argument_int(e, call, "M", 0, &f->m) &&
+                script_argument_int(e, call, "N", 0, &f->n) &&
+                script_argument_int(e, call, "n_cta_groups", 1, &f->groups) &&
                 truth(e, call, "trans_a", &f->transpose_a) && truth(e, call, "trans_b", &f->transpose_b) &&
                 truth(e, call, "neg_a", &f->negate_a) && truth(e, call, "neg_b", &f->negate_b) &&
                 truth(e, call, "is_sparse", &f->sparse);

@@ -63,20 +63,13 @@ static const script_define *define_of(const script_options *options, const char 
     return NULL;
 }
 
-static const script_node *parameter_of(const script_node *node, const char *name) {
-    for (size_t i = 0; i < node->parameters.count; i++)
-        if (node->parameters.items[i]->text && strcmp(node->parameters.items[i]->text, name) == 0)
-            return node->parameters.items[i];
-    return NULL;
-}
-
 /* -D of names that the function does not take and the file never mentions is a slip. */
 static bool check_defines(script_evaluator *e, const script_node *node, const script_options *options) {
     bool good = true;
     for (size_t i = 0; i < options->define_count; i++) {
         const char *name = options->defines[i].name;
         script_binding *binding = script_scope_find(e, e->module_scope, name);
-        if (parameter_of(node, name) || !binding || binding->is_read)
+        if (script_parameter_named(node, name) || !binding || binding->is_read)
             continue;
         name_list names = {0};
         for (size_t j = 0; j < node->parameters.count; j++)
@@ -124,7 +117,7 @@ static script_value call_factory(script_evaluator *e, script_value function, con
         const char *name = options->defines[i].name;
         script_value v = defined_value(e, name);
         good &= !script_is_poison(v);
-        if (!parameter_of(node, name))
+        if (!script_parameter_named(node, name))
             base_vector_push(e->arena, &arguments.items,
                              (script_argument){.name = name, .value = v, .span = place});
     }

@@ -187,6 +187,11 @@ typedef struct script_call {
 } script_call;
 /* The argument of that name, or NULL when it was not given or is None. */
 const script_value *script_argument_of(const script_call *call, const char *name);
+/* A compile-time integer argument; `otherwise` where it is not given. False: reported. */
+bool script_argument_int(script_evaluator *e, const script_call *call, const char *name, int64_t otherwise,
+                         int64_t *value);
+/* The parameter of a function of the tree, or NULL. */
+const script_node *script_parameter_named(const script_node *function, const char *name);
 void script_left_out(script_evaluator *e, const script_call *call, const char *name);
 base_span script_argument_span(const script_call *call, const char *name);
 bool script_collect_arguments(script_evaluator *e, const script_node *call, script_arguments *out);
@@ -258,8 +263,6 @@ bool script_region_indices(script_evaluator *e, script_region *region, base_span
 const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_expr *start, base_span span);
 void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
                   script_value value, base_span target_span, base_span value_span);
-script_value script_tensor_property(script_evaluator *e, script_value tensor, const char *name,
-                                    base_span span);
 /* A one-element tensor, allocated here. */
 ir_tensor *script_scalar_create(script_evaluator *e, const char *name, ir_type type, ir_scope scope,
                                 base_span span);
@@ -289,7 +292,6 @@ script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, c
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span);
 /* The type that shape, dtype, scope, align and layout of a call say; false: reported. */
 bool script_read_type(script_evaluator *e, const script_call *call, script_tensor_type *type);
-script_tensor_type *script_annotation_tensor(script_evaluator *e, script_value v, base_span span);
 ir_tensor *script_need_tensor(script_evaluator *e, script_value v, base_span span, const char *what);
 const ir_expr *script_to_pointer(script_evaluator *e, script_value v, base_span span, const char *what);
 

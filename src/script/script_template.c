@@ -48,13 +48,6 @@ static parameter_role role_of(const script_node *p) {
                                            : AT_LAUNCH;
 }
 
-static const script_node *parameter_named(const script_node *node, const char *name) {
-    for (size_t i = 0; i < node->parameters.count; i++)
-        if (node->parameters.items[i]->text && strcmp(node->parameters.items[i]->text, name) == 0)
-            return node->parameters.items[i];
-    return NULL;
-}
-
 static bool is_hashable(script_value v) {
     return v.kind != SCRIPT_VALUE_LIST && v.kind != SCRIPT_VALUE_DICT && v.kind != SCRIPT_VALUE_SET &&
            !script_is_ir(v);
@@ -79,7 +72,7 @@ static bool check_given(script_evaluator *e, const script_node *node, const scri
     for (size_t i = 0; i + 1 < given->items.count; i += 2) {
         const char *name = given->items.items[i].as.string.text;
         script_value v = given->items.items[i + 1];
-        const script_node *p = parameter_named(node, name);
+        const script_node *p = script_parameter_named(node, name);
         parameter_role role = p ? role_of(p) : AT_LAUNCH;
         base_diagnostic *d = NULL;
         if (role == AT_LAUNCH)

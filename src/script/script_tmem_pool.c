@@ -15,13 +15,6 @@ typedef struct script_tmem_pool {
     base_span span, commit_span;
 } script_tmem_pool;
 
-static bool number(script_evaluator *e, const script_call *call, const char *name, int64_t otherwise,
-                   int64_t *value) {
-    const script_value *v = script_argument_of(call, name);
-    *value = otherwise;
-    return !v || script_constant_int(e, *v, value, script_argument_span(call, name), name);
-}
-
 /* The slot: a uint32 of the pool of shared memory, or the caller's. */
 static ir_tensor *slot_of(script_evaluator *e, const script_call *call) {
     const script_value *given = script_argument_of(call, "tmem_addr");
@@ -55,10 +48,10 @@ script_value script_word_tmem_pool(script_evaluator *e, const script_call *call)
     pool->span = call->span;
     pool->sync = true;
     if (!script_need_kernel(e, call->span, "a pool of tensor memory") ||
-        !number(e, call, "total_cols", COLUMNS, &pool->total) ||
-        !number(e, call, "cta_group", 1, &pool->group) ||
-        !number(e, call, "alloc_warp", 0, &pool->alloc_warp) ||
-        !number(e, call, "dealloc_warp", pool->alloc_warp, &pool->dealloc_warp) ||
+        !script_argument_int(e, call, "total_cols", COLUMNS, &pool->total) ||
+        !script_argument_int(e, call, "cta_group", 1, &pool->group) ||
+        !script_argument_int(e, call, "alloc_warp", 0, &pool->alloc_warp) ||
+        !script_argument_int(e, call, "dealloc_warp", pool->alloc_warp, &pool->dealloc_warp) ||
         (sync && !script_constant_bool(e, *sync, &pool->sync, script_argument_span(call, "sync_after_alloc"),
                                        "sync_after_alloc")) ||
         !(pool->slot = slot_of(e, call)))
@@ -95,7 +88,7 @@ script_value script_word_tmem_pool_alloc(script_evaluator *e, const script_call 
     int64_t columns;
     if (!script_read_type(e, call, &type))
         return script_poison();
-    if (!number(e, call, "cols", columns_of(&type.type), &columns))
+    if (!script_argument_int(e, call, "cols", columns_of(&type.type), &columns))
         return script_poison();
     type.type.scope = IR_SCOPE_TMEM;
     if (columns < 1) {

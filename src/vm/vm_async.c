@@ -262,15 +262,6 @@ void vm_async_turn(vm_async_queue *queue) {
 }
 
 /* ---- waits ---- */
-uint32_t vm_async_pending(const vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user),
-                          void *user) {
-    uint32_t count = 0;
-    for (uint32_t class = 0; cta->async != NULL && class < VM_ASYNC_CLASSES; class ++)
-        for (const vm_async *o = cta->async->pending[class].first; o != NULL; o = o->next)
-            count += wanted(o, user);
-    return count;
-}
-
 uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user), void *user) {
     vm_async_queue *queue = cta->async;
     uint32_t count = 0;

@@ -73,9 +73,6 @@ void vm_async_issue(vm_async *operation);
 /* Completes now the pending operations that `wanted` accepts, each after those before it in its order, and
  * takes them all as observed. For waits of a warp for its own groups. Returns how many were pending. */
 uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user), void *user);
-/* How many operations are issued and not complete. */
-uint32_t vm_async_pending(const vm_cta *cta, bool (*wanted)(const vm_async *operation, void *user),
-                          void *user);
 
 /* From `complete`: arrivals and transferred bytes for the mbarrier at this shared offset of that CTA (which
  * may be another one of the cluster). The operation counts as observed once somebody has waited for the

@@ -108,6 +108,14 @@ uint32_t vm_decode_extras(vm_decoder *d, const uint32_t *list, uint32_t count) {
     return at;
 }
 
+void vm_decode_listed(vm_decoder *d, vm_external external, const uint32_t *list, uint32_t count,
+                      uint64_t imm) {
+    uint32_t extras = vm_decode_extras(d, list, count);
+    vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, external);
+    op->x = extras;
+    op->imm = imm;
+}
+
 void vm_decode_unsupported(vm_decoder *d) {
     d->failed = true;
 }

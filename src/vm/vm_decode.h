@@ -39,6 +39,9 @@ void vm_decode_lane(vm_decoder *d, vm_lane lane, uint32_t to, uint32_t a, uint32
                     uint64_t imm);
 uint32_t vm_decode_lane_new(vm_decoder *d, vm_lane lane, uint32_t a, uint32_t b, uint32_t c, uint64_t imm);
 uint32_t vm_decode_extras(vm_decoder *d, const uint32_t *list, uint32_t count);
+/* An external operation whose operands stand in a list. */
+void vm_decode_listed(vm_decoder *d, vm_external external, const uint32_t *list, uint32_t count,
+                      uint64_t imm);
 void vm_decode_unsupported(vm_decoder *d);
 const ptx_operand *vm_decode_operand(const vm_decoder *d, unsigned index); /* NULL: absent */
 unsigned vm_decode_rows(ptx_type type);

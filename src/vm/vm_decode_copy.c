@@ -7,13 +7,6 @@
 
 #define NONE VM_REF_NONE
 
-static void listed(vm_decoder *d, vm_external external, const uint32_t *list, uint32_t count, uint64_t imm) {
-    uint32_t extras = vm_decode_extras(d, list, count);
-    vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, external);
-    op->x = extras;
-    op->imm = imm;
-}
-
 static uint64_t operation_of(const ptx_instruction *i) {
     static const struct {
         ptx_mod mod;
@@ -73,7 +66,7 @@ static void bulk(vm_decoder *d) {
             d->function->serial = true; /* the order of the sums shows */
     }
     d->program->proxies |= out || across;
-    listed(d, VM_EXTERNAL_BULK_COPY, list, VM_BULK_OPERANDS, imm);
+    vm_decode_listed(d, VM_EXTERNAL_BULK_COPY, list, VM_BULK_OPERANDS, imm);
 }
 
 static bool tensor_form(const ptx_instruction *i, bool out, vm_tensor_form *form) {
@@ -153,7 +146,7 @@ static bool tensor(vm_decoder *d) {
             d->function->serial = true;
     }
     d->program->proxies |= out;
-    listed(d, VM_EXTERNAL_TENSOR_COPY, list, VM_TENSOR_COPY_OPERANDS, imm);
+    vm_decode_listed(d, VM_EXTERNAL_TENSOR_COPY, list, VM_TENSOR_COPY_OPERANDS, imm);
     return true;
 }
 
@@ -171,11 +164,11 @@ static void copy_async(vm_decoder *d) {
         list[ignore ? 3 : 2] =
             ignore ? vm_decode_predicate(d, extra) : vm_decode_source(d, extra, PTX_TYPE_U32);
     }
-    listed(d, VM_EXTERNAL_COPY_ASYNC, list, 4, size->bits);
+    vm_decode_listed(d, VM_EXTERNAL_COPY_ASYNC, list, 4, size->bits);
 }
 
 static void step(vm_decoder *d, vm_copy_step what, uint32_t count) {
-    listed(d, VM_EXTERNAL_COPY_GROUP, NULL, 0, (uint64_t)what | (uint64_t)count << 4);
+    vm_decode_listed(d, VM_EXTERNAL_COPY_GROUP, NULL, 0, (uint64_t)what | (uint64_t)count << 4);
 }
 
 static uint32_t wait_count(vm_decoder *d) {
@@ -190,7 +183,7 @@ static void arrive(vm_decoder *d) {
     bool shared = ptx_has(i, PTX_MOD_SHARED) || ptx_has(i, PTX_MOD_SHARED__CTA);
     uint32_t list[1] = {vm_decode_place(d, 0, shared ? VM_SHARED : VM_GENERIC)};
     uint64_t imm = ptx_has(i, PTX_MOD_NOINC) ? VM_COPY_ARRIVE_NO_INCREMENT : VM_COPY_ARRIVE;
-    listed(d, VM_EXTERNAL_COPY_GROUP, list, 1, imm | (shared ? 0 : VM_COPY_STEP_GENERIC));
+    vm_decode_listed(d, VM_EXTERNAL_COPY_GROUP, list, 1, imm | (shared ? 0 : VM_COPY_STEP_GENERIC));
 }
 
 static void store_bulk(vm_decoder *d) {
@@ -202,7 +195,7 @@ static void store_bulk(vm_decoder *d) {
     if (size != NULL && size->kind == PTX_OPERAND_REGISTER && ptx_type_bits(size->of.reg->type) == 32)
         list[1] =
             vm_decode_lane_new(d, VM_LANE_ZEXT32, VM_REF(VM_REF_FRAME, size->of.reg->id), NONE, NONE, 0);
-    listed(d, VM_EXTERNAL_STORE_BULK, list, 2, shared);
+    vm_decode_listed(d, VM_EXTERNAL_STORE_BULK, list, 2, shared);
 }
 
 /* ---- tensor maps ---- */
@@ -240,14 +233,14 @@ static void map_replace(vm_decoder *d) {
     uint32_t list[2];
     list[0] = vm_decode_place(d, 0, space);
     list[1] = vm_decode_read(d, ordered ? 2 : 1, wide ? PTX_TYPE_B64 : PTX_TYPE_B32);
-    listed(d, VM_EXTERNAL_TENSORMAP, list, 2,
-           VM_TENSORMAP_REPLACE | (uint64_t)field << 4 | (ordinal ? ordinal->bits : 0) << 8 |
-               (uint64_t)space << 12 | (uint64_t)wide << 16);
+    vm_decode_listed(d, VM_EXTERNAL_TENSORMAP, list, 2,
+                     VM_TENSORMAP_REPLACE | (uint64_t)field << 4 | (ordinal ? ordinal->bits : 0) << 8 |
+                         (uint64_t)space << 12 | (uint64_t)wide << 16);
 }
 
 static void map_copy(vm_decoder *d) {
     uint32_t list[2] = {vm_decode_place(d, 0, VM_GLOBAL), vm_decode_place(d, 1, VM_SHARED)};
-    listed(d, VM_EXTERNAL_TENSORMAP, list, 2, VM_TENSORMAP_COPY);
+    vm_decode_listed(d, VM_EXTERNAL_TENSORMAP, list, 2, VM_TENSORMAP_COPY);
 }
 
 /* Fences between proxies; the other fences do nothing here. */
@@ -255,12 +248,12 @@ static bool fence(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     bool async = ptx_has(i, PTX_MOD_ASYNC) || ptx_has(i, PTX_MOD_ASYNC__GENERIC);
     if (async && !ptx_has(i, PTX_MOD_GLOBAL)) {
-        listed(d, VM_EXTERNAL_PROXY_FENCE, NULL, 0, 0);
+        vm_decode_listed(d, VM_EXTERNAL_PROXY_FENCE, NULL, 0, 0);
         return true;
     }
     if (ptx_has(i, PTX_MOD_TENSORMAP__GENERIC) && ptx_has(i, PTX_MOD_ACQUIRE)) {
         uint32_t list[1] = {vm_decode_place(d, 0, VM_GENERIC)};
-        listed(d, VM_EXTERNAL_TENSORMAP, list, 1, VM_TENSORMAP_ACQUIRE);
+        vm_decode_listed(d, VM_EXTERNAL_TENSORMAP, list, 1, VM_TENSORMAP_ACQUIRE);
         return true;
     }
     return false;

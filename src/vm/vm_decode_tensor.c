@@ -6,13 +6,6 @@
 
 #define NONE VM_REF_NONE
 
-static void listed(vm_decoder *d, vm_external external, const uint32_t *list, uint32_t count, uint64_t imm) {
-    uint32_t extras = vm_decode_extras(d, list, count);
-    vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, external);
-    op->x = extras;
-    op->imm = imm;
-}
-
 static uint64_t group_of(const ptx_instruction *i) {
     return ptx_has(i, PTX_MOD_CTA_GROUP__2) ? VM_TENSOR_PAIR : 0;
 }
@@ -117,7 +110,7 @@ static void multiply(vm_decoder *d) {
         }
         imm |= last->bits << VM_TENSOR_SCALE_D_SHIFT;
     }
-    listed(d, VM_EXTERNAL_TENSOR_MMA, list, VM_TENSOR_LIST_MASK + words, imm);
+    vm_decode_listed(d, VM_EXTERNAL_TENSOR_MMA, list, VM_TENSOR_LIST_MASK + words, imm);
 }
 
 static void copy(vm_decoder *d) {
@@ -133,7 +126,7 @@ static void copy(vm_decoder *d) {
                               : ptx_has(i, PTX_MOD_B4X16_P64) ? VM_TENSOR_UNPACK_B4
                                                               : VM_TENSOR_UNPACK_NONE;
     uint32_t list[2] = {vm_decode_tensor_address(d, 0), vm_decode_read(d, 1, PTX_TYPE_B64)};
-    listed(d, VM_EXTERNAL_TENSOR_CP, list, 2, group_of(i) | VM_TENSOR_CP_IMM(shape, unpack));
+    vm_decode_listed(d, VM_EXTERNAL_TENSOR_CP, list, 2, group_of(i) | VM_TENSOR_CP_IMM(shape, unpack));
 }
 
 static void commit(vm_decoder *d) {
@@ -142,8 +135,8 @@ static void commit(vm_decoder *d) {
     uint32_t list[2] = {vm_decode_place(d, 0, shared ? VM_SHARED : VM_GENERIC), NONE};
     if (multicast)
         list[1] = vm_decode_read(d, 1, PTX_TYPE_U16);
-    listed(d, VM_EXTERNAL_TENSOR_COMMIT, list, 2,
-           group_of(i) | (shared ? VM_TENSOR_SHARED : 0) | (multicast ? VM_TENSOR_MULTICAST : 0));
+    vm_decode_listed(d, VM_EXTERNAL_TENSOR_COMMIT, list, 2,
+                     group_of(i) | (shared ? VM_TENSOR_SHARED : 0) | (multicast ? VM_TENSOR_MULTICAST : 0));
 }
 
 bool vm_decode_tensor(vm_decoder *d) {
@@ -156,8 +149,8 @@ bool vm_decode_tensor(vm_decoder *d) {
         copy(d);
         return true;
     case PTX_OP_TCGEN05_SHIFT:
-        listed(d, VM_EXTERNAL_TENSOR_SHIFT, (uint32_t[]){vm_decode_tensor_address(d, 0)}, 1,
-               group_of(d->instruction));
+        vm_decode_listed(d, VM_EXTERNAL_TENSOR_SHIFT, (uint32_t[]){vm_decode_tensor_address(d, 0)}, 1,
+                         group_of(d->instruction));
         return true;
     case PTX_OP_TCGEN05_COMMIT:
         commit(d);

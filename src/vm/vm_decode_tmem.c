@@ -33,13 +33,6 @@ uint32_t vm_decode_tensor_address(vm_decoder *d, unsigned index) {
     return NONE;
 }
 
-static void listed(vm_decoder *d, vm_external external, const uint32_t *list, uint32_t count, uint64_t imm) {
-    uint32_t extras = vm_decode_extras(d, list, count);
-    vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, external);
-    op->x = extras;
-    op->imm = imm;
-}
-
 static uint64_t group_of(const ptx_instruction *i) {
     return ptx_has(i, PTX_MOD_CTA_GROUP__2) ? VM_TMEM_PAIR : 0;
 }
@@ -51,14 +44,14 @@ static void allocate(vm_decoder *d) {
     list[0] = vm_decode_place(d, 0, shared ? VM_SHARED : VM_GENERIC);
     list[1] = vm_decode_read(d, 1, PTX_TYPE_B32);
     d->function->grouped = true; /* CTAs of an SM share its columns and its permit */
-    listed(d, VM_EXTERNAL_TMEM_ALLOC, list, 2, group_of(i) | (shared ? VM_TMEM_SHARED : 0));
+    vm_decode_listed(d, VM_EXTERNAL_TMEM_ALLOC, list, 2, group_of(i) | (shared ? VM_TMEM_SHARED : 0));
 }
 
 static void deallocate(vm_decoder *d) {
     uint32_t list[2];
     list[0] = vm_decode_read(d, 0, PTX_TYPE_B32);
     list[1] = vm_decode_read(d, 1, PTX_TYPE_B32);
-    listed(d, VM_EXTERNAL_TMEM_DEALLOC, list, 2, group_of(d->instruction));
+    vm_decode_listed(d, VM_EXTERNAL_TMEM_DEALLOC, list, 2, group_of(d->instruction));
 }
 
 static bool form_of(const ptx_instruction *i, vm_tmem_form *form, unsigned *log2_count) {
@@ -109,7 +102,7 @@ static void transfer(vm_decoder *d) {
     }
     uint64_t imm = VM_TMEM_IMM(form.shape, log2_count, form.pack, split ? (uint32_t)offset->bits : 0);
     if (store) {
-        listed(d, VM_EXTERNAL_TMEM_STORE, list, 1 + registers, imm);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_STORE, list, 1 + registers, imm);
         return;
     }
     vm_program *program = d->program; /* the registers' names, by which a row is known to be still theirs */
@@ -120,13 +113,13 @@ static void transfer(vm_decoder *d) {
     imm |= VM_TMEM_IMM_NAMES(program->extras.count);
     for (uint32_t r = 0; r < registers; r++)
         base_vector_push(program->arena, &program->extras, VM_REF_INDEX(list[1 + r] & ~VM_REF_WRITTEN));
-    listed(d, VM_EXTERNAL_TMEM_LOAD, list, 1 + registers, imm);
+    vm_decode_listed(d, VM_EXTERNAL_TMEM_LOAD, list, 1 + registers, imm);
 }
 
 void vm_decode_synchronises(vm_decoder *d) {
     const char *target = d->program->module->target;
     if (target != NULL && (strncmp(target, "sm_10", 5) == 0 || strncmp(target, "sm_11", 5) == 0))
-        listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_OTHER);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_OTHER);
 }
 
 bool vm_decode_tmem(vm_decoder *d) {
@@ -138,23 +131,23 @@ bool vm_decode_tmem(vm_decoder *d) {
         deallocate(d);
         return true;
     case PTX_OP_TCGEN05_RELINQUISH_ALLOC_PERMIT:
-        listed(d, VM_EXTERNAL_TMEM_RELINQUISH, NULL, 0, group_of(d->instruction));
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_RELINQUISH, NULL, 0, group_of(d->instruction));
         return true;
     case PTX_OP_TCGEN05_LD:
     case PTX_OP_TCGEN05_ST:
         transfer(d);
         return true;
     case PTX_OP_TCGEN05_WAIT__LD:
-        listed(d, VM_EXTERNAL_TMEM_WAIT, NULL, 0, VM_TMEM_WAIT_LOAD);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_WAIT, NULL, 0, VM_TMEM_WAIT_LOAD);
         return true;
     case PTX_OP_TCGEN05_WAIT__ST:
-        listed(d, VM_EXTERNAL_TMEM_WAIT, NULL, 0, VM_TMEM_WAIT_STORE);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_WAIT, NULL, 0, VM_TMEM_WAIT_STORE);
         return true;
     case PTX_OP_TCGEN05_FENCE__BEFORE_THREAD_SYNC:
-        listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_BEFORE);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_BEFORE);
         return true;
     case PTX_OP_TCGEN05_FENCE__AFTER_THREAD_SYNC:
-        listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_AFTER);
+        vm_decode_listed(d, VM_EXTERNAL_TMEM_FENCE, NULL, 0, VM_TMEM_FENCE_AFTER);
         return true;
     default:
         return false;

@@ -557,8 +557,6 @@ const vm_level *vm_level_choose(const char *name); /* NULL: unknown or not avail
 
 /* vm_decode.c */
 bool vm_decode_function(vm_program *program, const ptx_function *function);
-/* vm_layout.c: addresses of variables, parameter offsets, reachability */
-void vm_layout_program(vm_program *program);
 
 /* vm_memory.c */
 /* vm_launch.unchecked */
@@ -593,9 +591,8 @@ void vm_control_spend(vm_warp *warp); /* the current split used up its budget */
 void vm_control_exit(vm_warp *warp, uint32_t lanes);
 void vm_control_return(vm_warp *warp);
 void vm_control_merge(vm_warp *warp, uint32_t index); /* into splits with the same pc and frame */
-uint64_t vm_control_key(const vm_split *split);
-void vm_control_load(vm_warp *warp);       /* base[0] for the current split's frame */
-vm_frame *vm_control_frame(vm_warp *warp); /* zeroed, one reference */
+void vm_control_load(vm_warp *warp);                  /* base[0] for the current split's frame */
+vm_frame *vm_control_frame(vm_warp *warp);            /* zeroed, one reference */
 void vm_control_release(vm_warp *warp, vm_frame *frame);
 /* Leaves only `keep` lanes in the current split; the others become a ready split at the same place. */
 void vm_control_isolate(vm_warp *warp, uint32_t keep);
@@ -612,8 +609,6 @@ VM_EXTERNALS(X)
 
 /* vm_barrier.c */
 void vm_barrier_exit(vm_warp *warp); /* lanes exited: barriers may complete */
-/* vm_collective.c */
-const char *vm_collective_name(const vm_op *op);
 
 /* vm_tensor_move.c: the matrix unit forgets what another CTA did */
 void vm_tensor_start(vm_cta *cta);

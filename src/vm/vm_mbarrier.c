@@ -191,15 +191,6 @@ uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t off
     return phase;
 }
 
-void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes) {
-    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
-    vm_mbarrier *barrier = live_at(&by, cta, offset);
-    if (barrier == NULL)
-        return;
-    add_transactions(&by, barrier, bytes);
-    settle(cta, barrier);
-}
-
 void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals) {
     actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
     vm_mbarrier *barrier = live_at(&by, cta, offset);

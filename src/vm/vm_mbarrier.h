@@ -45,8 +45,6 @@ typedef struct vm_mbarrier {
  * for. Reports what is wrong with the barrier and then does nothing. */
 uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals,
                             uint32_t bytes);
-/* expect_tx by an instruction of another file. */
-void vm_mbarrier_expect(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes);
 /* cp.async.mbarrier.arrive: the phase waits for so many arrivals more. */
 void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals);
 /* Reports a write of [begin, end) of the CTA's shared memory as data over a live mbarrier. */

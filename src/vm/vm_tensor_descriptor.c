@@ -9,11 +9,6 @@ const char *vm_tensor_kind_name(vm_tensor_kind kind) {
     return kind < VM_TENSOR_KIND_COUNT ? names[kind] : "?";
 }
 
-const char *vm_tensor_swizzle_name(vm_tensor_swizzle swizzle) {
-    static const char *const names[] = {"none", "32B", "64B", "128B", "128B with 32B atoms"};
-    return names[swizzle];
-}
-
 void vm_tensor_violations_print(const vm_tensor_violations *violations, base_builder *out) {
     for (unsigned i = 0; i < violations->count; i++) {
         const vm_tensor_violation *v = &violations->list[i];

@@ -121,5 +121,4 @@ static inline uint32_t vm_tensor_matrix_address(const vm_tensor_matrix *matrix, 
     uint32_t address = matrix->start + offset, in_pattern = address - 128 * matrix->base_offset;
     return address ^ in_pattern ^ vm_tensor_swizzled(matrix->swizzle, in_pattern);
 }
-const char *vm_tensor_swizzle_name(vm_tensor_swizzle swizzle);
 #endif

@@ -6,34 +6,21 @@
 #include <string.h>
 
 typedef struct tensor_type_row {
-    const char *name;
     uint8_t bits;
     bool is_float;
 } tensor_type_row;
 static const tensor_type_row type_rows[VM_TENSOR_TYPE_COUNT] = {
-    [VM_TENSOR_U8] = {"u8", 8, false},
-    [VM_TENSOR_U16] = {"u16", 16, false},
-    [VM_TENSOR_U32] = {"u32", 32, false},
-    [VM_TENSOR_S32] = {"s32", 32, false},
-    [VM_TENSOR_U64] = {"u64", 64, false},
-    [VM_TENSOR_S64] = {"s64", 64, false},
-    [VM_TENSOR_F16] = {"f16", 16, true},
-    [VM_TENSOR_F32] = {"f32", 32, true},
-    [VM_TENSOR_F64] = {"f64", 64, true},
-    [VM_TENSOR_BF16] = {"bf16", 16, true},
-    [VM_TENSOR_F32_FTZ] = {"f32.ftz", 32, true},
-    [VM_TENSOR_TF32] = {"tf32", 32, true},
-    [VM_TENSOR_TF32_FTZ] = {"tf32.ftz", 32, true},
-    [VM_TENSOR_U4_ALIGN8] = {"b4x16", 4, false},
-    [VM_TENSOR_U4_ALIGN16] = {"b4x16_p64", 4, false},
-    [VM_TENSOR_U6_ALIGN16] = {"b6x16_p32", 6, false}};
+    [VM_TENSOR_U8] = {8, false},         [VM_TENSOR_U16] = {16, false},
+    [VM_TENSOR_U32] = {32, false},       [VM_TENSOR_S32] = {32, false},
+    [VM_TENSOR_U64] = {64, false},       [VM_TENSOR_S64] = {64, false},
+    [VM_TENSOR_F16] = {16, true},        [VM_TENSOR_F32] = {32, true},
+    [VM_TENSOR_F64] = {64, true},        [VM_TENSOR_BF16] = {16, true},
+    [VM_TENSOR_F32_FTZ] = {32, true},    [VM_TENSOR_TF32] = {32, true},
+    [VM_TENSOR_TF32_FTZ] = {32, true},   [VM_TENSOR_U4_ALIGN8] = {4, false},
+    [VM_TENSOR_U4_ALIGN16] = {4, false}, [VM_TENSOR_U6_ALIGN16] = {6, false}};
 
 uint32_t vm_tensor_type_bits(vm_tensor_type type) {
     return type < VM_TENSOR_TYPE_COUNT ? type_rows[type].bits : 8;
-}
-
-const char *vm_tensor_type_name(vm_tensor_type type) {
-    return type < VM_TENSOR_TYPE_COUNT ? type_rows[type].name : "?";
 }
 
 /* ---- swizzles ---- */

@@ -165,11 +165,7 @@ bool vm_tensor_swizzle_of(uint32_t number, vm_tensor_swizzle *swizzle, vm_tensor
 uint32_t vm_tensor_swizzle_number(vm_tensor_swizzle swizzle, vm_tensor_atom atom);
 
 /* Sizes that follow from a correct map. */
-uint32_t vm_tensor_type_bits(vm_tensor_type type); /* in global memory: 8, 16, 32, 64, 4 or 6 */
-const char *vm_tensor_type_name(vm_tensor_type type);
-static inline bool vm_tensor_type_packed(vm_tensor_type type) {
-    return type >= VM_TENSOR_U4_ALIGN8;
-}
+uint32_t vm_tensor_type_bits(vm_tensor_type type);          /* in global memory: 8, 16, 32, 64, 4 or 6 */
 uint32_t vm_tensor_swizzle_span(vm_tensor_swizzle swizzle); /* 0 without */
 /* Where the byte that belongs at this absolute shared address goes (PTX ISA 5.5.7). Keeps groups of 8 bytes
  * together, and of 16 unless the atom flips. */

@@ -105,10 +105,6 @@ vm_tmem *vm_tmem_create(base_arena *arena);
  * random: seed for choosing places at random, 0: first fit. */
 void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random);
 
-static inline uint32_t *vm_tmem_cell(vm_tmem *t, uint32_t column, uint32_t lane) {
-    return &t->cells[column][lane];
-}
-
 /* ---- allocation ---- */
 static inline bool vm_tmem_size_legal(uint32_t columns) {
     return columns >= VM_TMEM_UNIT && columns <= VM_TMEM_COLUMNS && (columns & (columns - 1)) == 0;
