@@ -44,6 +44,7 @@ typedef enum vm_wgmma_group { VM_WGMMA_FENCE, VM_WGMMA_COMMIT, VM_WGMMA_WAIT, VM
 /* One wgmma of a warp that no wait has covered. */
 typedef struct vm_wgmma_flight {
     uint32_t group, pc;
+    uint32_t number; /* of the warp's wgmmas */
     uint32_t list, d_count,
         count; /* extras: its registers from list on; the first d_count are accumulators */
 } vm_wgmma_flight;

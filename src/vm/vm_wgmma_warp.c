@@ -2,7 +2,7 @@
  * wgmma in the machine (PTX ISA 9.7.15). Each warp of a warpgroup multiplies its own 16 rows; B, and A's rows
  * of that warp, come from shared memory when the operation completes; A in registers is taken when it is
  * issued; D is read and written when it completes. Operations of a warp complete in order. The four warps
- * meet before they issue one. */
+ * meet before they issue one, and what one of them waits for has ended for all four. */
 #include <stdio.h>
 #include "vm/vm_async.h"
 #include "vm/vm_matrix_warp.h"
@@ -53,7 +53,8 @@ bool vm_wgmma_form_read(const ptx_instruction *i, vm_wgmma_form *form) {
 typedef struct payload {
     const vm_wgmma_form *form;
     uint32_t list, frame_row;
-    bool add; /* scale-d */
+    uint32_t number; /* of the warp's wgmmas; the same in all warps of the warpgroup */
+    bool add;        /* scale-d */
     uint64_t descriptor_a, descriptor_b;
 } payload;
 _Static_assert(sizeof(payload) <= VM_ASYNC_BYTES, "fits");
@@ -300,7 +301,11 @@ vm_action vm_external_WGMMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *a = list + 2 * f->d_count, *b = a + (form->a_shared ? 1 : 4);
     vm_async *o = vm_async_new(warp, VM_ASYNC_WGMMA, mask);
     payload *p = (payload *)o->of.bytes;
-    *p = (payload){.form = form, .list = op->x + 1, .frame_row = warp->splits[warp->current].frame->row};
+    vm_wgmma_warp *state = state_of(warp);
+    *p = (payload){.form = form,
+                   .list = op->x + 1,
+                   .frame_row = warp->splits[warp->current].frame->row,
+                   .number = state->issued};
     p->add = *(const uint32_t *)vm_operand(warp, b[1]) >> vm_first_lane(mask) & 1;
     p->descriptor_b = uniform(warp, b[0], mask);
     unsigned bits = ptx_type_bits(f->a);
@@ -313,7 +318,6 @@ vm_action vm_external_WGMMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
             memcpy(copy + r * VM_ROW_BYTES, vm_operand(warp, a[r]), VM_ROW_BYTES);
     }
     use_descriptor(o, p->descriptor_b, form->b_major, bits, f->n, f->k);
-    vm_wgmma_warp *state = state_of(warp);
     check_group(warp, state->issued, p->descriptor_a, p->descriptor_b);
     state->issued++;
     state->waits_at = UINT32_MAX;
@@ -324,25 +328,46 @@ vm_action vm_external_WGMMA(vm_warp *warp, const vm_op *op, uint32_t mask) {
                               .list = op->x + 1,
                               .d_count = 2 * f->d_count,
                               .count = 2 * f->d_count + (form->a_shared ? 0 : 4u),
-                              .pc = warp->splits[warp->current].pc};
+                              .pc = warp->splits[warp->current].pc,
+                              .number = p->number};
     base_vector_push(warp->cta->arena, &state->flights, flight);
     vm_async_issue(o);
+    vm_schedule_wake(warp->cta, VM_PARK_WGMMA, warp->index / 4 * 4); /* who waits for this part */
     return VM_GO;
 }
 
 /* ---- groups ---- */
 typedef struct wanted {
     const vm_warp *warp;
-    uint32_t below; /* groups */
+    uint32_t below;  /* groups of this warp */
+    uint32_t number; /* wgmmas below this one of all warps of the warpgroup; 0: its own groups are all */
 } wanted;
 
 static bool is_wanted(const vm_async *o, void *user) {
     const wanted *w = user;
-    return o->class == VM_ASYNC_WGMMA && o->warp == w->warp && o->group < w->below;
+    if (o->class != VM_ASYNC_WGMMA || o->cta != w->warp->cta || o->warp->index / 4 != w->warp->index / 4)
+        return false;
+    return ((const payload *)o->of.bytes)->number < w->number || (o->warp == w->warp && o->group < w->below);
 }
 
-static void wait_for(vm_warp *warp, uint32_t below) {
-    wanted w = {warp, below};
+/* PTX ISA 9.7.15.7.3: the wait is for the groups of the executing threads. On an H200 (driver 580.159.04,
+ * 2026-11-30) what one warp has waited for has ended for all four: with other work on the tensor core of one
+ * warp the waits of all returned in the same cycle, whether or not the others had come to theirs, and B could
+ * be overwritten behind the wait of any. So here; --strict-ptx keeps to the text. The number below which the
+ * wgmmas of the warpgroup have ended, 0 where only the warp's own groups count. */
+static uint32_t ended_below(const vm_warp *warp, uint32_t below) {
+    const vm_wgmma_warp *state = warp->wgmma;
+    uint32_t number = 0;
+    if (warp->cta->run->launch->strict_ptx || warp->index / 4 * 4 + 4 > warp->cta->warp_count)
+        return 0;
+    for (size_t i = 0; i < state->flights.count; i++)
+        if (state->flights.items[i].group < below)
+            number = state->flights.items[i].number + 1;
+    return number;
+}
+
+static void wait_for(vm_warp *warp, uint32_t below, bool all_warps) {
+    wanted w = {warp, below, all_warps ? ended_below(warp, below) : 0};
     vm_async_finish(warp->cta, is_wanted, &w);
     vm_wgmma_warp *state = warp->wgmma;
     size_t kept = 0;
@@ -350,6 +375,15 @@ static void wait_for(vm_warp *warp, uint32_t below) {
         if (state->flights.items[i].group >= below)
             state->flights.items[kept++] = state->flights.items[i];
     state->flights.count = kept;
+}
+
+/* Whether all warps have issued their parts: they have come to them, but take turns here. */
+static bool all_issued(vm_warp *warp, uint32_t below) {
+    uint32_t number = ended_below(warp, below), first = warp->index / 4 * 4;
+    for (uint32_t w = first; number != 0 && w < first + 4; w++)
+        if (warp->cta->warps[w].wgmma->issued < number)
+            return false;
+    return true;
 }
 
 vm_action vm_external_WGMMA_GROUP(vm_warp *warp, const vm_op *op, uint32_t mask) {
@@ -364,8 +398,13 @@ vm_action vm_external_WGMMA_GROUP(vm_warp *warp, const vm_op *op, uint32_t mask)
         state->group++;
         break;
     case VM_WGMMA_WAIT:
-        if (state->group > keep)
-            wait_for(warp, state->group - keep);
+        if (state->group <= keep)
+            break;
+        if (!all_issued(warp, state->group - keep)) {
+            vm_schedule_park(warp, VM_PARK_WGMMA, warp->index / 4 * 4);
+            return VM_AGAIN;
+        }
+        wait_for(warp, state->group - keep, true);
         break;
     case VM_WGMMA_END:
         if (mask != warp->live && keep == 0)
@@ -373,7 +412,7 @@ vm_action vm_external_WGMMA_GROUP(vm_warp *warp, const vm_op *op, uint32_t mask)
         for (size_t i = 0; keep == 0 && i < state->flights.count; i++)
             vm_finding_add(warp->cta, VM_FIND_WGMMA_UNWAITED, state->flights.items[i].pc, warp,
                            vm_first_lane(mask));
-        wait_for(warp, UINT32_MAX);
+        wait_for(warp, UINT32_MAX, false);
         break;
     case VM_WGMMA_FENCE:
         break;
@@ -416,7 +455,7 @@ vm_action vm_external_WGMMA_TOUCH(vm_warp *warp, const vm_op *op, uint32_t mask)
         if (flight == NULL)
             continue;
         if (number & VM_WGMMA_COPIED) {
-            wait_for(warp, flight->group + 1);
+            wait_for(warp, flight->group + 1, true);
             continue;
         }
         report_register(warp, VM_FIND_WGMMA_TOUCHED, number & ~(VM_WGMMA_WRITTEN | VM_WGMMA_COPIED));

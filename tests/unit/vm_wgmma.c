@@ -82,6 +82,7 @@ static const char *kernel(base_arena *arena, const char *body) {
 #define WAIT1  "wgmma.wait_group.sync.aligned 1;\n"
 
 /* Findings under each schedule, which must be the same; checks D when it is known. */
+static bool strict;
 static const char *run(base_arena *arena, const char *body, uint32_t threads, float expected) {
     const char *first = NULL;
     for (unsigned s = 0; s < 9; s++) {
@@ -89,10 +90,11 @@ static const char *run(base_arena *arena, const char *body, uint32_t threads, fl
         uint16_t *in = vm_case_buffer(c, "in", 16);
         for (unsigned i = 0; i < 8; i++)
             in[i] = 0x3c00;
-        float *out = vm_case_buffer(c, "out", 128 * 16);
+        float *out = vm_case_buffer(c, "out", (size_t)threads * 16);
         c->launch.schedule = (vm_schedule)(s % 3);
         c->launch.seed = s;
         c->launch.level = s / 3 == 1 ? "x86-64" : NULL;
+        c->launch.strict_ptx = strict;
         vm_case_run(c, 1, threads);
         if (c->result->status == VM_BAD_LAUNCH)
             continue;
@@ -215,6 +217,30 @@ static void meeting(void **state) {
     assert_string_equal(run(arena, MEET(2) BAR FENCE MMA COMMIT WAIT0, 128, 32), "");
 }
 
+/* The other one: what a warp has waited for has ended for all four, also for those that have not come to
+ * their wait. One overwrites B behind its own, while the others stay away from theirs. */
+#define OVERWRITE(warp, issued)                                                                              \
+    "mov.b32 %t6, 0;\n" FENCE MMA MMA COMMIT issued ONLY(                                                    \
+        warp) "@!%p1 bra OVER;\nSPIN:\nadd.u32 %t6, %t6, 1;\nsetp.lt.u32 %p2, %t6, 70000;\n@%p2 bra "        \
+              "SPIN;\n" WAIT0 "bra DONE;\nOVER:\n" WAIT0                                                     \
+              "mov.b32 %t6, 0;\nshl.b32 %t8, %t7, 4;\nand.b32 %t8, %t8, 511;\n"                              \
+              "add.u32 %t8, %t8, %t5;\nst.shared.v4.b32 [%t8+2048], {%t6, %t6, %t6, %t6};\nDONE:\n"
+static void ends_for_all(void **state) {
+    base_arena *arena = *state;
+    assert_string_equal(run(arena, OVERWRITE(0, ""), 128, 32), "");
+    assert_string_equal(run(arena, OVERWRITE(3, ""), 128, 32), "");
+    assert_string_equal(run(arena, OVERWRITE(1, BAR), 128, 32), "");
+    /* a wait for all but one group covers only the first, for all as well */
+    assert_string_equal(run(arena,
+                            FENCE MMA COMMIT MMA_E COMMIT BAR ONLY(1) WAIT1
+                            "mov.b32 %t6, 0;\n@!%p1 st.shared.u32 [%t5+2048], %t6;\n" BAR WAIT0,
+                            128, -1),
+                        "in-flight");
+    strict = true; /* PTX promises it to the threads that wait, for their part */
+    assert_string_equal(run(arena, OVERWRITE(0, BAR), 128, -1), "in-flight");
+    strict = false;
+}
+
 /* The deadlock's text under each schedule, which must be the same. */
 static const char *stuck(base_arena *arena, const char *body, uint32_t threads) {
     const char *first = NULL;
@@ -263,7 +289,7 @@ int main(void) {
         cmocka_unit_test(addresses),          UNIT_WITH_ARENA(groups),
         UNIT_WITH_ARENA(registers_in_flight), UNIT_WITH_ARENA(operands),
         UNIT_WITH_ARENA(asynchronous_copies), UNIT_WITH_ARENA(meeting),
-        UNIT_WITH_ARENA(nobody_comes),
+        UNIT_WITH_ARENA(ends_for_all),        UNIT_WITH_ARENA(nobody_comes),
     };
     return cmocka_run_group_tests_name("vm_wgmma", tests, NULL, NULL);
 }
