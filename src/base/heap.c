@@ -3,6 +3,7 @@
  * A heap and all that hangs on it belongs to one thread at a time: threads that work at once have one heap
  * each, and hand over results as copies. Knows nothing of what is stored. */
 #include "base/heap.h"
+#include "base/pages.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,12 +19,13 @@
 #endif
 #ifdef HEAP_ASAN
 #include <sanitizer/asan_interface.h>
-/* Room between two neighbours, so that an overrun of a multiple of 16 bytes is seen too. */
-enum { HEAP_GAP = 16 };
+/* Room between two neighbours, so that an overrun of a multiple of 16 bytes is seen too; malloc knows leaks.
+ */
+enum { HEAP_GAP = 16, HEAP_PAGES = 0 };
 #else
 #define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-enum { HEAP_GAP = 0 };
+enum { HEAP_GAP = 0, HEAP_PAGES = 1 };
 #endif
 
 enum { ALIGNMENT = 16, CHUNK_FIRST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024 };
@@ -33,6 +35,7 @@ struct chunk {
     chunk *next;
     size_t size; /* whole block, this record included */
     size_t used; /* offset of the first free byte */
+    bool zeroed; /* what is free is zero */
 };
 #define CHUNK_HEADER ((sizeof(chunk) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1))
 
@@ -52,8 +55,9 @@ struct run_frame {
 };
 
 struct base_heap {
-    base_allocate_function allocate;
+    base_allocate_function allocate; /* NULL: pages */
     void *user;
+    base_pages pages;
     size_t limit, used, peak;
     size_t chunk; /* 0: growing */
     base_arena *newest;
@@ -75,11 +79,12 @@ base_heap *base_heap_create(const base_heap_options *options) {
     base_heap_options chosen = {0};
     if (options != NULL)
         chosen = *options;
-    if (chosen.allocate == NULL)
+    if (chosen.allocate == NULL && !HEAP_PAGES)
         chosen.allocate = allocate_default;
     if (chosen.limit_bytes != 0 && chosen.limit_bytes < sizeof(base_heap))
         return NULL;
-    base_heap *heap = chosen.allocate(chosen.user, NULL, 0, sizeof *heap);
+    base_heap *heap =
+        chosen.allocate ? chosen.allocate(chosen.user, NULL, 0, sizeof *heap) : malloc(sizeof *heap);
     if (heap == NULL)
         return NULL;
     memset(heap, 0, sizeof *heap);
@@ -96,7 +101,11 @@ void base_heap_destroy(base_heap *heap) {
         return;
     while (heap->newest != NULL)
         base_arena_destroy(heap->newest);
-    heap->allocate(heap->user, heap, sizeof *heap, 0);
+    base_pages_destroy(&heap->pages);
+    if (heap->allocate)
+        heap->allocate(heap->user, heap, sizeof *heap, 0);
+    else
+        free(heap);
 }
 
 size_t base_heap_used(const base_heap *heap) {
@@ -112,10 +121,12 @@ void base_heap_set_chunk(base_heap *heap, size_t bytes) {
 }
 
 /* The two places where memory is taken and given back; failure escapes. */
-static void *take(base_heap *heap, size_t size) {
+static void *take(base_heap *heap, size_t size, bool *zeroed) {
     if (heap->limit != 0 && (size > heap->limit || heap->used > heap->limit - size))
         base_heap_escape(heap, BASE_LIMIT_REACHED);
-    void *block = heap->allocate(heap->user, NULL, 0, size);
+    *zeroed = false;
+    void *block = heap->allocate ? heap->allocate(heap->user, NULL, 0, size)
+                                 : base_pages_take(&heap->pages, size, zeroed);
     if (block == NULL)
         base_heap_escape(heap, BASE_OUT_OF_MEMORY);
     heap->used += size;
@@ -126,7 +137,10 @@ static void *take(base_heap *heap, size_t size) {
 
 static void give(base_heap *heap, void *block, size_t size) {
     heap->used -= size;
-    heap->allocate(heap->user, block, size, 0);
+    if (heap->allocate)
+        heap->allocate(heap->user, block, size, 0);
+    else
+        base_pages_give(&heap->pages, block, size);
 }
 
 base_outcome base_heap_run(base_heap *heap, void (*body)(void *argument), void *argument) {
@@ -158,7 +172,8 @@ void base_heap_escape(base_heap *heap, base_outcome outcome) {
 }
 
 base_arena *base_arena_create(base_heap *heap) {
-    base_arena *arena = take(heap, sizeof *arena);
+    bool zeroed;
+    base_arena *arena = take(heap, sizeof *arena, &zeroed);
     memset(arena, 0, sizeof *arena);
     arena->heap = heap;
     arena->serial = heap->next_serial++;
@@ -194,7 +209,9 @@ base_heap *base_arena_heap(const base_arena *arena) {
 }
 
 static chunk *chunk_create(base_arena *arena, size_t size) {
-    chunk *c = take(arena->heap, size);
+    bool zeroed;
+    chunk *c = take(arena->heap, size, &zeroed);
+    c->zeroed = zeroed;
     c->next = NULL;
     c->size = size;
     c->used = CHUNK_HEADER;
@@ -226,8 +243,8 @@ static chunk *chunk_for(base_arena *arena, size_t step) {
     return fresh;
 }
 
-/* Memory that is not cleared. */
-static void *allocate_raw(base_arena *arena, size_t size) {
+/* Memory that is cleared only when that is asked for. */
+static inline void *allocate_raw(base_arena *arena, size_t size, bool clear) {
     if (size > SIZE_MAX / 2)
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
     size_t step = ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
@@ -235,13 +252,13 @@ static void *allocate_raw(base_arena *arena, size_t size) {
     char *block = (char *)c + c->used;
     c->used += step;
     ASAN_UNPOISON_MEMORY_REGION(block, size);
+    if (clear && !c->zeroed)
+        memset(block, 0, size);
     return block;
 }
 
 void *base_arena_allocate(base_arena *arena, size_t size) {
-    void *block = allocate_raw(arena, size);
-    memset(block, 0, size);
-    return block;
+    return allocate_raw(arena, size, true);
 }
 
 void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size) {
@@ -252,7 +269,7 @@ void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size) {
 }
 
 void *base_arena_copy(base_arena *arena, const void *data, size_t size) {
-    void *block = allocate_raw(arena, size);
+    void *block = allocate_raw(arena, size, false);
     if (size != 0)
         memcpy(block, data, size);
     return block;
@@ -261,7 +278,7 @@ void *base_arena_copy(base_arena *arena, const void *data, size_t size) {
 char *base_arena_string(base_arena *arena, const char *data, size_t size) {
     if (size == SIZE_MAX)
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
-    char *block = allocate_raw(arena, size + 1);
+    char *block = allocate_raw(arena, size + 1, false);
     if (size != 0)
         memcpy(block, data, size);
     block[size] = 0;

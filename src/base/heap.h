@@ -19,7 +19,7 @@ typedef enum base_outcome { BASE_DONE, BASE_OUT_OF_MEMORY, BASE_LIMIT_REACHED } 
 typedef void *(*base_allocate_function)(void *user, void *old, size_t old_size, size_t new_size);
 
 typedef struct base_heap_options {
-    base_allocate_function allocate; /* NULL: malloc, realloc, free */
+    base_allocate_function allocate; /* NULL: pages of the system */
     void *user;
     size_t limit_bytes; /* 0: no limit; reaching it is BASE_LIMIT_REACHED */
 } base_heap_options;
