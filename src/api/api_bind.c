@@ -106,7 +106,7 @@ static const ir_expr *substitute(void *user, const ir_expr *e) {
 
 static bool evaluate(api_run *run, const ir_expr *e, int64_t *value) {
     base_map *memo = base_map_create(run->module->session->arena);
-    return ir_is_int(ir_expr_rewrite(run->code->lowered->module, e, substitute, run, memo), value);
+    return ir_is_int(ir_expr_rewrite_few(run->code->lowered->module, e, substitute, run, memo), value);
 }
 
 static int parameter_of_var(const ir_function *function, const ir_var *var) {

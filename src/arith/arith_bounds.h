@@ -22,6 +22,8 @@ typedef struct arith_facts arith_facts;
 /* Facts of every variable of a function, by one walk over its statements; index queries get their ranges from
  * the launch. function NULL: no variable has facts until arith_bind gives some. */
 arith_facts *arith_facts_create(base_arena *arena, const ir_function *function);
+/* Gives back what the module lent. May be asked no more; NULL: nothing to do. */
+void arith_facts_release(arith_facts *facts);
 /* The seam for callers that know more (guards, launch sizes): before the first question about the variable.
  */
 void arith_bind(arith_facts *facts, const ir_var *var, arith_range range, arith_modular modular);

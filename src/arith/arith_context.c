@@ -15,7 +15,8 @@ typedef struct saved {
 } saved;
 
 typedef struct scope {
-    base_map *memo; /* ir_expr id + 1 -> arith_fact */
+    ir_memo *memo; /* arith_fact by expression; NULL until one is kept */
+    bool shared;   /* the memo is an outer scope's */
     size_t saved_count, relation_count;
     uint64_t number;
 } scope;
@@ -42,14 +43,21 @@ struct arith_facts {
 /* Scopes nest as statements do; a refinement goes this deep into what a condition compares. */
 enum { REFINE_DEPTH = 16 };
 
-static base_map *memo_of(const arith_facts *facts) {
-    return facts->scopes.items[facts->scopes.count - 1].memo;
+static scope *innermost(const arith_facts *facts) {
+    return &facts->scopes.items[facts->scopes.count - 1];
 }
-static arith_fact *find(const arith_facts *facts, const ir_expr *e) {
-    return base_map_get(memo_of(facts), (uint64_t)e->id + 1);
+static const arith_fact *find(const arith_facts *facts, const ir_expr *e) {
+    const ir_memo *memo = innermost(facts)->memo;
+    return memo ? ir_memo_get(memo, e) : NULL;
 }
 static void *keep(arith_facts *facts, arith_fact f) {
     return base_arena_copy(facts->arena, &f, sizeof f);
+}
+static void set(arith_facts *facts, const ir_expr *e, arith_fact f) {
+    scope *s = innermost(facts);
+    if (!s->memo)
+        s->memo = ir_memo_open(e->module);
+    ir_memo_set(s->memo, e, keep(facts, f));
 }
 
 /* ---- index queries ---- */
@@ -167,7 +175,7 @@ arith_fact arith_fact_of(arith_facts *facts, const ir_expr *root) {
         const arith_fact *refined = base_map_get(facts->refined, (uint64_t)e->id + 1);
         if (refined)
             f = arith_fact_settle(arith_fact_meet(f, *refined));
-        base_map_set(memo_of(facts), (uint64_t)e->id + 1, keep(facts, f));
+        set(facts, e, f);
         facts->stack.count--;
     }
     return *find(facts, root);
@@ -202,10 +210,16 @@ void arith_count_steps(arith_facts *facts, uint64_t steps) {
 
 /* ---- scopes ---- */
 static void open_scope(arith_facts *facts) {
-    scope *outer = facts->scopes.count ? &facts->scopes.items[facts->scopes.count - 1] : NULL;
-    scope inner = {outer ? outer->memo : base_map_create(facts->arena), facts->saved.count,
-                   facts->relations.count, outer ? outer->number : 0};
+    scope inner = {.saved_count = facts->saved.count,
+                   .relation_count = facts->relations.count,
+                   .number = facts->scopes.count ? innermost(facts)->number : 0};
     base_vector_push(facts->arena, &facts->scopes, inner);
+}
+
+static void drop_memo(scope *s) {
+    if (s->memo && !s->shared)
+        ir_memo_close(s->memo);
+    s->memo = NULL;
 }
 
 static void refine(arith_facts *facts, const ir_expr *e, arith_fact with, int depth);
@@ -395,32 +409,30 @@ static void assume(arith_facts *facts, const ir_expr *c, bool truth, int depth) 
 
 /* What is asked while assumptions are added must not mix with what was computed outside, nor stay when more
  * is known: each side of the additions has a memo of its own. Without additions, the outer one serves on. */
-static base_map *begin_assumptions(arith_facts *facts) {
+static void begin_assumptions(arith_facts *facts) {
     open_scope(facts);
-    base_map *outer = memo_of(facts);
-    facts->scopes.items[facts->scopes.count - 1].memo = base_map_create(facts->arena);
-    return outer;
 }
 
-static void end_assumptions(arith_facts *facts, base_map *outer) {
-    scope *s = &facts->scopes.items[facts->scopes.count - 1];
-    if (facts->saved.count == s->saved_count && facts->relations.count == s->relation_count) {
-        s->memo = outer;
+static void end_assumptions(arith_facts *facts) {
+    scope *s = innermost(facts);
+    drop_memo(s);
+    if (facts->saved.count > s->saved_count || facts->relations.count > s->relation_count) {
+        s->number = ++facts->scopes_made;
         return;
     }
-    s->memo = base_map_create(facts->arena);
-    s->number = ++facts->scopes_made;
+    s->memo = s[-1].memo;
+    s->shared = s->memo != NULL;
 }
 
 void arith_enter(arith_facts *facts, const ir_expr *condition, bool truth) {
-    base_map *outer = begin_assumptions(facts);
+    begin_assumptions(facts);
     assume(facts, condition, truth, REFINE_DEPTH);
-    end_assumptions(facts, outer);
+    end_assumptions(facts);
 }
 
 void arith_enter_loop(arith_facts *facts, const ir_stmt *loop) {
     const ir_expr *extent = loop->as.loop.extent, *start = loop->as.loop.start;
-    base_map *outer = begin_assumptions(facts);
+    begin_assumptions(facts);
     if (arith_is_integral(loop->as.loop.var->type)) {
         const ir_expr *var = ir_var_use(start->module, loop->as.loop.var);
         int64_t zero;
@@ -433,7 +445,7 @@ void arith_enter_loop(arith_facts *facts, const ir_stmt *loop) {
         else if (zero == 0 && extent->op != IR_INT)
             arith_relations_assume(facts, IR_LT, var, extent);
     }
-    end_assumptions(facts, outer);
+    end_assumptions(facts);
 }
 
 /* Nothing follows the block's last statement. */
@@ -473,6 +485,7 @@ size_t arith_depth(const arith_facts *facts) {
 void arith_leave_to(arith_facts *facts, size_t depth) {
     while (facts->scopes.count > depth) {
         scope *s = &facts->scopes.items[--facts->scopes.count];
+        drop_memo(s);
         while (facts->saved.count > s->saved_count) {
             saved *last = &facts->saved.items[--facts->saved.count];
             base_map_set(facts->refined, last->key, last->before);
@@ -482,7 +495,7 @@ void arith_leave_to(arith_facts *facts, size_t depth) {
 }
 
 uint64_t arith_scope_number(const arith_facts *facts) {
-    return facts->scopes.items[facts->scopes.count - 1].number;
+    return innermost(facts)->number;
 }
 
 uint64_t arith_steps(const arith_facts *facts) {
@@ -594,6 +607,13 @@ arith_facts *arith_facts_create(base_arena *arena, const ir_function *function) 
     }
     walk(facts, function->body);
     return facts;
+}
+
+void arith_facts_release(arith_facts *facts) {
+    if (facts) {
+        arith_leave_to(facts, 1);
+        drop_memo(innermost(facts));
+    }
 }
 
 /* ---- questions ---- */

@@ -54,7 +54,6 @@ typedef struct ptx_builder {
     ptx_build_memo pure;               /* values that hold until their scope ends */
     ptx_build_memo fleeting;           /* values that hold until the statement ends */
     bool keep_fleeting;                /* false in statements whose expressions have effects */
-    uint8_t *traits;                   /* per expression id, PTX_TRAIT_* */
     uint32_t *uses, *use_stamp, stamp; /* references inside the current statement */
     size_t expr_capacity;
     base_map *variables, *addresses; /* ir_var id + 1 -> operands; ir_var id + 1 -> address (pointers) */
@@ -80,11 +79,10 @@ typedef struct ptx_builder {
 } ptx_builder;
 
 enum {
-    PTX_TRAIT_KNOWN = 1,
-    PTX_TRAIT_READS = 2,     /* memory or mutable registers */
-    PTX_TRAIT_EFFECT = 4,    /* evaluated exactly as often as written */
-    PTX_TRAIT_GUARDED = 8,   /* must not run where the script would not run it: divides, reads memory */
-    PTX_TRAIT_EXPENSIVE = 16 /* worth a branch when it may be skipped */
+    PTX_TRAIT_READS = 1,    /* memory or mutable registers */
+    PTX_TRAIT_EFFECT = 2,   /* evaluated exactly as often as written */
+    PTX_TRAIT_GUARDED = 4,  /* must not run where the script would not run it: divides, reads memory */
+    PTX_TRAIT_EXPENSIVE = 8 /* worth a branch when it may be skipped */
 };
 
 /* ---- ptx_build_emit.c ---- */
@@ -137,7 +135,7 @@ void ptx_build_scope_close(ptx_builder *b, ptx_build_mark mark);
 void ptx_build_forget_fleeting(ptx_builder *b);
 const void *ptx_build_recall(const ptx_build_memo *memo, uint32_t id);
 void ptx_build_remember(ptx_builder *b, ptx_build_memo *memo, uint32_t id, const void *value);
-unsigned ptx_build_traits(ptx_builder *b, const ir_expr *e);
+unsigned ptx_build_traits(const ir_expr *e);
 /* Counts references between the expressions of one statement. */
 void ptx_build_count_uses(ptx_builder *b, const ir_expr *const *roots, size_t count);
 unsigned ptx_build_use_count(const ptx_builder *b, const ir_expr *e);

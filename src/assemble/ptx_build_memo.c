@@ -18,7 +18,6 @@ static void reserve(ptx_builder *b, uint32_t id) {
     size_t old = b->expr_capacity, capacity = old ? old : 256;
     while (capacity <= id)
         capacity *= 2;
-    b->traits = grown(b, b->traits, old, capacity);
     b->uses = grown(b, b->uses, old * sizeof(uint32_t), capacity * sizeof(uint32_t));
     b->use_stamp = grown(b, b->use_stamp, old * sizeof(uint32_t), capacity * sizeof(uint32_t));
     b->expr_capacity = capacity;
@@ -62,42 +61,17 @@ void ptx_build_remember(ptx_builder *b, ptx_build_memo *memo, uint32_t id, const
     memo->values[id] = value;
 }
 
-static unsigned own_traits(const ir_expr *e) {
-    unsigned flags = ir_op_information(e->op)->flags, traits = 0;
-    if (flags & (IR_FLAG_WRITES | IR_FLAG_SYNC))
+unsigned ptx_build_traits(const ir_expr *e) {
+    unsigned inside = e->effects, traits = 0;
+    if (inside & (IR_FLAG_WRITES | IR_FLAG_SYNC))
         traits |= PTX_TRAIT_EFFECT | PTX_TRAIT_GUARDED | PTX_TRAIT_READS;
-    if (flags & IR_FLAG_READS)
+    if (inside & IR_FLAG_READS)
         traits |= PTX_TRAIT_READS;
-    if (e->op == IR_POINTER_LOAD)
+    if (inside & (IR_INSIDE_POINTER_LOAD | IR_INSIDE_DIVISION))
         traits |= PTX_TRAIT_GUARDED;
-    bool divides =
-        e->op == IR_FLOORDIV || e->op == IR_FLOORMOD || e->op == IR_TRUNCDIV || e->op == IR_TRUNCMOD;
-    const ir_expr *divisor = e->count > 1 ? e->args[1] : NULL;
-    if (divides && divisor->op == IR_BROADCAST)
-        divisor = divisor->args[0];
-    if (divides && divisor->op != IR_INT)
-        traits |= PTX_TRAIT_GUARDED;
-    if (flags & IR_FLAG_BOUNDED)
+    if (inside & IR_FLAG_BOUNDED)
         traits |= PTX_TRAIT_EXPENSIVE;
     return traits;
-}
-
-static void visit_traits(void *user, const ir_expr *e) {
-    ptx_builder *b = user;
-    reserve(b, e->id);
-    if (b->traits[e->id] & PTX_TRAIT_KNOWN)
-        return;
-    unsigned traits = own_traits(e);
-    for (uint32_t i = 0; i < e->count; i++)
-        traits |= b->traits[e->args[i]->id];
-    b->traits[e->id] = (uint8_t)(traits | PTX_TRAIT_KNOWN);
-}
-
-unsigned ptx_build_traits(ptx_builder *b, const ir_expr *e) {
-    reserve(b, e->id);
-    if (!(b->traits[e->id] & PTX_TRAIT_KNOWN))
-        ir_expr_visit(e, visit_traits, b);
-    return b->traits[e->id];
 }
 
 static void touch(ptx_builder *b, const ir_expr *e) {

@@ -221,7 +221,7 @@ static ptx_operand wide_product(ptx_builder *b, const ir_expr *index, ptx_operan
     const ir_expr *factors[2] = {ir_make(b->ir, IR_CAST, ir_type_prim(NUM_DTYPE_I64, 1), &index, 1),
                                  ir_int(b->ir, NUM_DTYPE_I64, size)};
     const ir_expr *key = ir_make(b->ir, IR_MUL, factors[0]->type, factors, 2);
-    unsigned traits = ptx_build_traits(b, index);
+    unsigned traits = ptx_build_traits(index);
     ptx_build_memo *memo = traits & PTX_TRAIT_READS ? &b->fleeting : &b->pure;
     bool remember = !(traits & PTX_TRAIT_EFFECT) && (b->keep_fleeting || memo == &b->pure);
     const ptx_operand *known = remember ? ptx_build_recall(memo, key->id) : NULL;
@@ -291,7 +291,7 @@ static ptx_build_address indexed(ptx_builder *b, const ir_expr *base, const ir_e
                                             ir_make(b->ir, IR_BROADCAST, rest->type, &rest, 1), NULL);
     key =
         size == 1 ? key : ir_pointer_address(b->ir, key->type, key, ir_int(b->ir, NUM_DTYPE_I64, size), NULL);
-    unsigned traits = ptx_build_traits(b, rest) | ptx_build_traits(b, base);
+    unsigned traits = ptx_build_traits(rest) | ptx_build_traits(base);
     ptx_build_memo *memo = traits & PTX_TRAIT_READS ? &b->fleeting : &b->pure;
     bool remember = !(traits & PTX_TRAIT_EFFECT) && (b->keep_fleeting || memo == &b->pure);
     const ptx_operand *known = remember ? ptx_build_recall(memo, key->id) : NULL;

@@ -21,7 +21,7 @@ static void begin(ptx_builder *b, const ir_stmt *s, const ir_expr *const *roots,
     ptx_build_forget_fleeting(b);
     b->keep_fleeting = true;
     for (size_t i = 0; i < count; i++)
-        if (ptx_build_traits(b, roots[i]) & PTX_TRAIT_EFFECT)
+        if (ptx_build_traits(roots[i]) & PTX_TRAIT_EFFECT)
             b->keep_fleeting = false;
     ptx_build_count_uses(b, roots, count);
 }
@@ -100,7 +100,7 @@ static void store(ptx_builder *b, const ir_stmt *s) {
 
 static void evaluate(ptx_builder *b, const ir_stmt *s) {
     const ir_expr *value = s->as.evaluate.value;
-    if (!(ptx_build_traits(b, value) & PTX_TRAIT_EFFECT))
+    if (!(ptx_build_traits(value) & PTX_TRAIT_EFFECT))
         return;
     begin(b, s, &value, 1);
     if (ir_op_information(value->op)->flags & (IR_FLAG_WRITES | IR_FLAG_SYNC))

@@ -160,7 +160,7 @@ static bool is_lazy_within(ptx_builder *b, const ir_expr *e, unsigned *budget) {
     if (*budget == 0) /* many shared parts: branching is always right */
         return true;
     --*budget;
-    if (!(ptx_build_traits(b, e) & (PTX_TRAIT_GUARDED | PTX_TRAIT_EXPENSIVE)) ||
+    if (!(ptx_build_traits(e) & (PTX_TRAIT_GUARDED | PTX_TRAIT_EXPENSIVE)) ||
         ptx_build_recall(&b->pure, e->id) || ptx_build_recall(&b->fleeting, e->id))
         return false;
     for (uint32_t i = 0; i < e->count; i++)
@@ -442,7 +442,7 @@ const ptx_operand *ptx_build_value(ptx_builder *b, const ir_expr *e) {
     const ptx_operand *value = leaf(b, e);
     if (value)
         return value;
-    unsigned traits = ptx_build_traits(b, e);
+    unsigned traits = ptx_build_traits(e);
     ptx_build_memo *memo = traits & PTX_TRAIT_READS ? &b->fleeting : &b->pure;
     bool remember = !(traits & PTX_TRAIT_EFFECT) && (b->keep_fleeting || memo == &b->pure);
     value = remember ? ptx_build_recall(memo, e->id) : NULL;

@@ -211,43 +211,23 @@ const char *base_name_of(base_names *names, const char *string) {
     return base_name(names, string, strlen(string));
 }
 
-/* Map: as above; key 0 marks a free slot, so the value of key 0 lives beside the table. */
-typedef struct map_entry {
-    uint64_t key;
-    void *value;
-} map_entry;
-
-struct base_map {
-    base_arena *arena;
-    map_entry *entries;
-    size_t count, capacity;
-    bool has_zero;
-    void *zero;
-};
-
 base_map *base_map_create(base_arena *arena) {
     base_map *map = BASE_NEW(arena, base_map);
     map->arena = arena;
-    map->capacity = 16;
-    map->entries = BASE_NEW_ARRAY(arena, map_entry, map->capacity);
     return map;
 }
 
-static map_entry *map_slot(map_entry *entries, size_t capacity, uint64_t key) {
-    size_t slot = base_hash_mix(key, 0) & (capacity - 1);
-    while (entries[slot].key != 0 && entries[slot].key != key)
-        slot = (slot + 1) & (capacity - 1);
-    return &entries[slot];
-}
+enum { MAP_SHIFT_FIRST = 64 - 4 };
 
 static void map_grow(base_map *map) {
-    size_t capacity = map->capacity * 2;
-    map_entry *entries = BASE_NEW_ARRAY(map->arena, map_entry, capacity);
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->entries[i].key != 0)
-            *map_slot(entries, capacity, map->entries[i].key) = map->entries[i];
+    unsigned shift = map->entries ? map->shift - 1 : MAP_SHIFT_FIRST;
+    struct base_map_entry *old = map->entries,
+                          *entries = BASE_NEW_ARRAY(map->arena, struct base_map_entry, (size_t)1 << (64 - shift));
+    for (size_t i = 0; old && i < (size_t)1 << (64 - map->shift); i++)
+        if (old[i].key != 0)
+            *base_map_slot(entries, shift, old[i].key) = old[i];
     map->entries = entries;
-    map->capacity = capacity;
+    map->shift = shift;
 }
 
 void base_map_set(base_map *map, uint64_t key, void *value) {
@@ -257,17 +237,11 @@ void base_map_set(base_map *map, uint64_t key, void *value) {
         map->zero = value;
         return;
     }
-    if ((map->count + 1) * 2 > map->capacity)
+    if (!map->entries || (map->count + 1) * 2 > (size_t)1 << (64 - map->shift))
         map_grow(map);
-    map_entry *entry = map_slot(map->entries, map->capacity, key);
+    struct base_map_entry *entry = base_map_slot(map->entries, map->shift, key);
     map->count += entry->key == 0 ? 1 : 0;
-    *entry = (map_entry){key, value};
-}
-
-void *base_map_get(const base_map *map, uint64_t key) {
-    if (key == 0)
-        return map->zero;
-    return map_slot(map->entries, map->capacity, key)->value;
+    *entry = (struct base_map_entry){key, value};
 }
 
 size_t base_map_count(const base_map *map) {

@@ -41,10 +41,33 @@ const char *base_name(base_names *names, const char *data, size_t size);
 const char *base_name_of(base_names *names, const char *string);
 
 /* Map from a 64-bit key (an integer or a pointer) to a pointer. Arena memory, insertion only, keys unique. */
-typedef struct base_map base_map;
+typedef struct base_map {
+    base_arena *arena;
+    struct base_map_entry {
+        uint64_t key; /* 0: free */
+        void *value;
+    } * entries; /* NULL until something is kept; at most half full */
+    size_t count;
+    unsigned shift; /* 64 - log2 of the number of entries */
+    bool has_zero;  /* the value of key 0 lives beside the table */
+    void *zero;
+} base_map;
 base_map *base_map_create(base_arena *arena);
 void base_map_set(base_map *map, uint64_t key, void *value);
-void *base_map_get(const base_map *map, uint64_t key); /* NULL when absent */
+/* Keys are numbers of things, addresses and hashes: a product's high bits spread them all. */
+static inline struct base_map_entry *base_map_slot(struct base_map_entry *entries, unsigned shift,
+                                                   uint64_t key) {
+    size_t mask = SIZE_MAX >> shift, slot = (key * 0x9e3779b97f4a7c15u) >> shift;
+    while (entries[slot].key != 0 && entries[slot].key != key)
+        slot = (slot + 1) & mask;
+    return &entries[slot];
+}
+/* NULL when absent. */
+static inline void *base_map_get(const base_map *map, uint64_t key) {
+    if (key == 0)
+        return map->zero;
+    return map->entries ? base_map_slot(map->entries, map->shift, key)->value : NULL;
+}
 size_t base_map_count(const base_map *map);
 #define BASE_KEY(pointer) ((uint64_t)(uintptr_t)(pointer))
 #endif

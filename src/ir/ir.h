@@ -64,6 +64,13 @@ enum ir_op_flags {
     IR_FLAG_ORDER_FREE = 128,
     IR_FLAG_DIVERGENT = 256
 };
+/* What is somewhere inside an expression, beside the flags R, W, S, D and B of its operations. */
+enum ir_inside {
+    IR_INSIDE_REGISTER = 512,     /* a REGISTER */
+    IR_INSIDE_MEMORY = 1024,      /* flag R on anything else */
+    IR_INSIDE_DIVISION = 2048,    /* an integer division by what is no constant other than 0 */
+    IR_INSIDE_POINTER_LOAD = 4096 /* a POINTER_LOAD */
+};
 typedef struct ir_op_info {
     const char *enumerator, *name, *text;
     int arguments;
@@ -91,7 +98,8 @@ struct ir_expr {
     const ir_expr *const *args;
     uint32_t depth;   /* 0 for a leaf; ir_verify allows IR_DEPTH_LIMIT, so that passes may recurse */
     uint32_t size;    /* nodes when written out as a tree, shared ones again; sticks at UINT32_MAX */
-    uint16_t effects; /* R, W, S and D flags of everything inside */
+    uint16_t effects; /* R, W, S, D and B flags of everything inside, and enum ir_inside */
+    uint64_t variables; /* bit id % 64 of each VAR and REGISTER inside: a clear bit means that none has it */
     ir_module *module;
     union {
         int64_t integer;         /* INT, LANE, THREAD_IDX ... */
@@ -335,12 +343,41 @@ bool ir_expr_has_effect(const ir_expr *e); /* WRITES or SYNC anywhere inside */
 ir_stmt *ir_stmt_create(ir_module *module, ir_stmt_kind kind, base_span span);
 void ir_block_add(ir_module *module, ir_stmt *block, ir_stmt *statement);
 
+/* ---- tables by expression (ir_memo.c) ---- */
+/* One value for each expression, faster than a map where most expressions of a function come by. Lent by the
+ * module from open to close; not closed, it is only never used again. */
+typedef struct ir_memo {
+    uint32_t *stamps, capacity, stamp;
+    const void **values; /* valid where the stamp is the memo's */
+    struct ir_intern *intern;
+    base_arena *arena;
+    struct ir_memo *next;
+} ir_memo;
+ir_memo *ir_memo_open(ir_module *module);
+void ir_memo_close(ir_memo *memo);
+void ir_memo_clear(ir_memo *memo);
+void ir_memo_grow(ir_memo *memo);
+/* NULL when absent. */
+static inline const void *ir_memo_get(const ir_memo *memo, const ir_expr *e) {
+    return e->id < memo->capacity && memo->stamps[e->id] == memo->stamp ? memo->values[e->id] : NULL;
+}
+static inline void ir_memo_set(ir_memo *memo, const ir_expr *e, const void *value) {
+    if (e->id >= memo->capacity)
+        ir_memo_grow(memo);
+    memo->stamps[e->id] = memo->stamp;
+    memo->values[e->id] = value;
+}
+
 /* ---- walking (ir_walk.c) ---- */
 /* Post-order, memoised rewrite of an expression: fn gets an expression whose arguments are already rewritten.
  */
 typedef const ir_expr *(*ir_rewrite_function)(void *user, const ir_expr *e);
+/* memo: results of calls with the same fn and user; NULL: of this call alone. */
 const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                               base_map *memo);
+                               ir_memo *memo);
+/* The same with a map, for a few expressions of many. */
+const ir_expr *ir_expr_rewrite_few(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                   base_map *memo);
 /* Calls fn on every expression below e, each once, children first. */
 void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
 /* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may

@@ -5,7 +5,7 @@
 #include "ir/ir_private.h"
 #include <string.h>
 
-enum { EFFECT_FLAGS = IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC | IR_FLAG_DIVERGENT };
+enum { EFFECT_FLAGS = IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC | IR_FLAG_DIVERGENT | IR_FLAG_BOUNDED };
 
 ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics) {
     ir_module *module = BASE_NEW(arena, ir_module);
@@ -102,6 +102,30 @@ static void grow_table(ir_module *module, struct ir_intern *intern) {
     intern->capacity = capacity;
 }
 
+/* What e adds to what its arguments have inside. */
+static uint16_t own_effects(const ir_expr *e) {
+    unsigned effects = ir_op_information(e->op)->flags & EFFECT_FLAGS;
+    switch (e->op) {
+    case IR_REGISTER:
+        return (uint16_t)(effects | IR_INSIDE_REGISTER);
+    case IR_FLOORDIV:
+    case IR_FLOORMOD:
+    case IR_TRUNCDIV:
+    case IR_TRUNCMOD: {
+        const ir_expr *divisor = e->args[1]->op == IR_BROADCAST ? e->args[1]->args[0] : e->args[1];
+        if (divisor->op != IR_INT || divisor->at.integer == 0)
+            effects |= IR_INSIDE_DIVISION;
+        break;
+    }
+    case IR_POINTER_LOAD:
+        effects |= IR_INSIDE_POINTER_LOAD;
+        break;
+    default:
+        break;
+    }
+    return (uint16_t)(effects & IR_FLAG_READS ? effects | IR_INSIDE_MEMORY : effects);
+}
+
 static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                             uint32_t count, ir_attribute attribute) {
     const ir_expr **copy = NULL;
@@ -114,14 +138,17 @@ static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_
     e->count = count;
     e->args = copy;
     e->module = module;
-    e->effects = (uint16_t)(ir_op_information(op)->flags & EFFECT_FLAGS);
+    if (op == IR_VAR || op == IR_REGISTER)
+        e->variables = UINT64_C(1) << attribute.var->id % 64;
     for (uint32_t i = 0; i < count; i++) {
         copy[i] = args[i];
         e->effects |= args[i]->effects;
+        e->variables |= args[i]->variables;
         size += args[i]->size;
         if (e->depth <= args[i]->depth)
             e->depth = args[i]->depth + 1;
     }
+    e->effects |= own_effects(e);
     e->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
     memcpy(&e->at, &attribute, sizeof attribute);
     return e;

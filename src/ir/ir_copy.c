@@ -67,7 +67,7 @@ static const ir_expr *copy_one(void *user, const ir_expr *e) {
 }
 
 static const ir_expr *copy_expr(copier *copy, const ir_expr *e) {
-    return e ? ir_expr_rewrite_with(copy->module, e, copy_one, copy, copy->memo, false) : NULL;
+    return e ? ir_expr_rewrite_plainly(copy->module, e, copy_one, copy, copy->memo) : NULL;
 }
 
 static ir_stmt *copy_stmt(copier *copy, const ir_stmt *from) {

@@ -33,6 +33,7 @@ struct ir_intern {
     size_t capacity, count;
     BASE_VECTOR(ir_scratch *) scratches; /* one per level of walks inside walks */
     size_t scratch_level;
+    ir_memo *memos; /* that nobody uses now */
     /* Modules that share a table (the struct copied, as lowering does) count with it. */
     uint32_t next_expr, next_var, next_tensor;
 };
@@ -63,9 +64,9 @@ const ir_expr *ir_constant(const ir_expr *e);
 const ir_expr *ir_fold_constants(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                                  uint32_t count);
 
-/* ir_expr_rewrite with or without folding on the way up. */
-const ir_expr *ir_expr_rewrite_with(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                                    base_map *memo, bool fold);
+/* ir_expr_rewrite_few without folding on the way up. */
+const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                       base_map *memo);
 
 ir_type ir_tensor_element(const ir_tensor *tensor);
 #endif

@@ -61,8 +61,12 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
         struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
         if (top->next < top->e->count) {
             const ir_expr *child = top->e->args[top->next++];
-            if (scratch_mark(module, scratch, child))
+            if (!scratch_mark(module, scratch, child))
+                continue;
+            if (child->count)
                 scratch_push(module, scratch, child);
+            else
+                fn(user, child);
         } else {
             const ir_expr *done = top->e;
             scratch->stack_count--;
@@ -72,58 +76,104 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
     scratch_give(module);
 }
 
-/* e over its rewritten arguments, which are all in memo. */
-static const ir_expr *rewrite_one(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                                  base_map *memo, bool fold) {
-    const ir_expr *few[8], **args = few;
-    bool changed = false;
-    if (e->count > 8)
-        args = BASE_NEW_ARRAY(module->arena, const ir_expr *, e->count);
+/* One rewrite: the results so far are in one of the two memos. */
+typedef struct rewriting {
+    ir_module *module;
+    ir_rewrite_function fn;
+    void *user;
+    ir_memo *memo;
+    base_map *map;
+    bool fold;
+} rewriting;
+
+/* Deeper expressions are rewritten with a stack of their own. */
+enum { RECURSION_DEPTH = 200 };
+
+static inline const ir_expr *recall(const rewriting *r, const ir_expr *e) {
+    return r->memo ? ir_memo_get(r->memo, e) : base_map_get(r->map, BASE_KEY(e));
+}
+
+static inline const ir_expr *remember(const rewriting *r, const ir_expr *e, const ir_expr *result) {
+    if (r->memo)
+        ir_memo_set(r->memo, e, result);
+    else
+        base_map_set(r->map, BASE_KEY(e), (void *)(uintptr_t)result);
+    return result;
+}
+
+/* e over its rewritten arguments. */
+static const ir_expr *finish(const rewriting *r, const ir_expr *e, const ir_expr *const *args) {
+    const ir_expr *result = e;
     for (uint32_t i = 0; i < e->count; i++) {
-        args[i] = base_map_get(memo, BASE_KEY(e->args[i]));
-        changed = changed || args[i] != e->args[i];
+        if (args[i] == e->args[i])
+            continue;
+        result = r->fold ? ir_rebuild(r->module, e, args)
+                         : ir_intern_expr(r->module, e->op, e->type, args, e->count,
+                                          (ir_attribute){.integer = e->at.integer});
+        break;
     }
-    if (changed && fold)
-        e = ir_rebuild(module, e, args);
-    else if (changed)
-        e = ir_intern_expr(module, e->op, e->type, args, e->count, (ir_attribute){.integer = e->at.integer});
-    return fn(user, e);
+    return remember(r, e, r->fn(r->user, result));
 }
 
-const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                               base_map *memo) {
-    return ir_expr_rewrite_with(module, e, fn, user, memo, true);
+static const ir_expr *rewrite_shallow(const rewriting *r, const ir_expr *e) {
+    const ir_expr *few[4], **args = few;
+    if (e->count > 4)
+        args = BASE_NEW_ARRAY(r->module->arena, const ir_expr *, e->count);
+    for (uint32_t i = 0; i < e->count; i++) {
+        args[i] = recall(r, e->args[i]);
+        if (!args[i])
+            args[i] = rewrite_shallow(r, e->args[i]);
+    }
+    return finish(r, e, args);
 }
 
-const ir_expr *ir_expr_rewrite_with(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                                    base_map *memo, bool fold) {
-    if (!memo)
-        memo = base_map_create(module->arena);
-    const ir_expr *known = base_map_get(memo, BASE_KEY(e));
-    if (known)
-        return known;
+static const ir_expr *rewrite_deep(const rewriting *r, const ir_expr *e) {
+    ir_module *module = r->module;
     ir_scratch *scratch = scratch_take(module);
     scratch_push(module, scratch, e);
     while (scratch->stack_count) {
         struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
         if (top->next < top->e->count) {
             const ir_expr *child = top->e->args[top->next++];
-            if (!base_map_get(memo, BASE_KEY(child)))
+            if (!recall(r, child))
                 scratch_push(module, scratch, child);
             continue;
         }
         const ir_expr *done = top->e;
         scratch->stack_count--;
-        if (!base_map_get(memo, BASE_KEY(done))) {
-            union {
-                const ir_expr *in;
-                void *out;
-            } result = {.in = rewrite_one(module, done, fn, user, memo, fold)};
-            base_map_set(memo, BASE_KEY(done), result.out);
-        }
+        if (!recall(r, done))
+            rewrite_shallow(r, done); /* what it is made of is known */
     }
     scratch_give(module);
-    return base_map_get(memo, BASE_KEY(e));
+    return recall(r, e);
+}
+
+static const ir_expr *rewrite(const rewriting *r, const ir_expr *e) {
+    const ir_expr *known = recall(r, e);
+    if (known)
+        return known;
+    return e->depth > RECURSION_DEPTH ? rewrite_deep(r, e) : rewrite_shallow(r, e);
+}
+
+const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                               ir_memo *memo) {
+    if (!memo && e->count == 0)
+        return fn(user, e);
+    ir_memo *own = memo ? memo : ir_memo_open(module);
+    const ir_expr *result = rewrite(&(rewriting){module, fn, user, own, NULL, true}, e);
+    if (!memo)
+        ir_memo_close(own);
+    return result;
+}
+
+const ir_expr *ir_expr_rewrite_few(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
+                                   base_map *memo) {
+    return rewrite(&(rewriting){module, fn, user, NULL, memo, true}, e);
+}
+
+const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn,
+                                       void *user, base_map *memo) {
+    return rewrite(&(rewriting){module, fn, user, NULL, memo, false}, e);
 }
 
 /* ---- statements ---- */

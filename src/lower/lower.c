@@ -139,8 +139,11 @@ static bool run_passes(lower_context *contexts, size_t count, ir_module *module,
     for (size_t p = 0; p < PASS_COUNT; p++) {
         if (!(passes[p].goals & goal) || is_skipped(options, passes[p].name))
             continue;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             passes[p].run(&contexts[i]);
+            arith_facts_release(contexts[i].facts);
+            contexts[i].facts = NULL;
+        }
         if (base_diagnostics_errors(module->diagnostics) > errors)
             return false;
         dump(options, module, passes[p].name);

@@ -9,7 +9,7 @@
 typedef struct state {
     lower_context *context;
     base_span span;
-    base_map *memo;
+    ir_memo *memo;
     base_map *stored; /* tensors whose layout was looked at */
 } state;
 
@@ -170,7 +170,7 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
         return;
     /* Reports name the statement, so results are shared only within one. */
     st->span = s->span;
-    st->memo = base_map_create(st->context->arena);
+    ir_memo_clear(st->memo);
     ir_stmt_expressions(s, expression, st);
     if (s->kind == IR_STMT_STORE)
         store(st, s, out);
@@ -180,6 +180,9 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_layouts(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
-    state st = {.context = context, .stored = base_map_create(context->arena)};
+    state st = {.context = context,
+                .stored = base_map_create(context->arena),
+                .memo = ir_memo_open(context->module)};
     lower_map_guarded(context, context->function->body, statement, &st);
+    ir_memo_close(st.memo);
 }

@@ -6,69 +6,13 @@
 
 /* ---- traits ---- */
 
-void lower_traits_start(lower_traits *traits, base_arena *arena) {
-    *traits = (lower_traits){.arena = arena};
-}
-
-static void reserve(lower_traits *t, uint32_t id) {
-    if (id < t->capacity)
-        return;
-    size_t capacity = t->capacity ? t->capacity : 512;
-    while (capacity <= id)
-        capacity *= 2;
-    uint8_t *known = BASE_NEW_ARRAY(t->arena, uint8_t, capacity);
-    uint16_t *depth = BASE_NEW_ARRAY(t->arena, uint16_t, capacity);
-    if (t->capacity) {
-        memcpy(known, t->known, t->capacity);
-        memcpy(depth, t->depth, t->capacity * sizeof(*depth));
-    }
-    t->known = known;
-    t->depth = depth;
-    t->capacity = capacity;
-}
-
-static unsigned own_traits(const ir_expr *e) {
-    unsigned flags = ir_op_information(e->op)->flags, traits = 0;
-    if (e->op == IR_REGISTER)
-        return LOWER_READS_REGISTER;
-    if (flags & (IR_FLAG_WRITES | IR_FLAG_SYNC))
-        traits |= LOWER_EFFECT;
-    if (flags & IR_FLAG_READS)
-        traits |= LOWER_READS_MEMORY;
-    if (flags & IR_FLAG_BOUNDED)
-        traits |= LOWER_EXPENSIVE;
-    bool divides =
-        e->op == IR_FLOORDIV || e->op == IR_FLOORMOD || e->op == IR_TRUNCDIV || e->op == IR_TRUNCMOD;
-    if (!divides)
-        return traits;
-    const ir_expr *divisor = e->args[1]->op == IR_BROADCAST ? e->args[1]->args[0] : e->args[1];
-    return divisor->op == IR_INT && divisor->at.integer ? traits : traits | LOWER_GUARDED;
-}
-
-static void visit_traits(void *user, const ir_expr *e) {
-    lower_traits *t = user;
-    reserve(t, e->id);
-    if (t->known[e->id])
-        return;
-    unsigned traits = own_traits(e), depth = 0;
-    for (uint32_t i = 0; i < e->count; i++) {
-        traits |= t->known[e->args[i]->id];
-        depth = t->depth[e->args[i]->id] > depth ? t->depth[e->args[i]->id] : depth;
-    }
-    t->known[e->id] = (uint8_t)(traits | 128);
-    t->depth[e->id] = (uint16_t)(e->count && depth < UINT16_MAX ? depth + 1 : depth);
-}
-
-unsigned lower_traits_of(lower_traits *traits, const ir_expr *e) {
-    reserve(traits, e->id);
-    if (!traits->known[e->id])
-        ir_expr_visit(e, visit_traits, traits);
-    return traits->known[e->id] & 127u;
-}
-
-unsigned lower_depth_of(lower_traits *traits, const ir_expr *e) {
-    lower_traits_of(traits, e);
-    return traits->depth[e->id];
+unsigned lower_traits_of(const ir_expr *e) {
+    unsigned inside = e->effects;
+    return (inside & IR_INSIDE_MEMORY ? LOWER_READS_MEMORY : 0u) |
+           (inside & IR_INSIDE_REGISTER ? LOWER_READS_REGISTER : 0u) |
+           (inside & (IR_FLAG_WRITES | IR_FLAG_SYNC) ? LOWER_EFFECT : 0u) |
+           (inside & IR_INSIDE_DIVISION ? LOWER_GUARDED : 0u) |
+           (inside & IR_FLAG_BOUNDED ? LOWER_EXPENSIVE : 0u);
 }
 
 /* ---- what a statement changes ---- */
@@ -117,7 +61,7 @@ static void visit_invariance(void *user, const ir_expr *e) {
         same = !base_map_get(v->effects->defined, tensor_key(e->at.tensor));
     else if (e->op == IR_REGISTER)
         same = !base_map_get(v->effects->assigned, (uint64_t)e->at.var->id + 1);
-    else if (own_traits(e) & (LOWER_READS_MEMORY | LOWER_EFFECT))
+    else if (ir_op_information(e->op)->flags & (IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC))
         same = false;
     for (uint32_t i = 0; i < e->count && same; i++)
         same = base_map_get(v->memo, (uint64_t)e->args[i]->id + 1) == &yes;

@@ -13,15 +13,7 @@ enum {
     LOWER_GUARDED = 8,        /* may be wrong where the script does not evaluate it: division */
     LOWER_EXPENSIVE = 16
 };
-typedef struct lower_traits {
-    base_arena *arena;
-    uint8_t *known;  /* per expression id: traits + 128 */
-    uint16_t *depth; /* per expression id */
-    size_t capacity;
-} lower_traits;
-void lower_traits_start(lower_traits *traits, base_arena *arena);
-unsigned lower_traits_of(lower_traits *traits, const ir_expr *e);
-unsigned lower_depth_of(lower_traits *traits, const ir_expr *e); /* operations on the longest path */
+unsigned lower_traits_of(const ir_expr *e);
 
 /* What a statement (with everything below) defines and does. */
 typedef struct lower_effects {
@@ -34,7 +26,6 @@ void lower_effects_of(lower_context *context, ir_stmt *statement, lower_effects 
  * assigned there, and it reads no memory. */
 typedef struct lower_invariance {
     const lower_effects *effects;
-    lower_traits *traits;
     base_map *memo;
 } lower_invariance;
 bool lower_is_invariant(lower_invariance *invariance, const ir_expr *e);

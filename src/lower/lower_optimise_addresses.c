@@ -10,9 +10,8 @@ enum { LEVEL_VARIES = 1000 };
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     base_map *levels; /* ir_var id + 1 -> level + 1 of the loop whose rounds give it its value */
-    base_map *memo;   /* of the statement being rewritten */
+    ir_memo *memo;    /* of the statement being rewritten */
     base_map *forms;  /* pointer with its index as a plain sum -> the pointer that stands for it */
     unsigned depth;
 } state;
@@ -40,7 +39,7 @@ static void visit_level(void *user, const ir_expr *e) {
 }
 
 static unsigned level_of(state *st, const ir_expr *e) {
-    if (lower_traits_of(&st->traits, e))
+    if (lower_traits_of(e))
         return LEVEL_VARIES;
     level_query q = {st, 0};
     ir_expr_visit(e, visit_level, &q);
@@ -132,10 +131,10 @@ static void walk(state *st, ir_stmt *s);
 
 static void walk_loop(state *st, ir_stmt *body) {
     st->depth++;
-    st->memo = base_map_create(st->context->arena);
+    ir_memo_clear(st->memo);
     walk(st, body);
     st->depth--;
-    st->memo = base_map_create(st->context->arena);
+    ir_memo_clear(st->memo);
 }
 
 static void walk(state *st, ir_stmt *s) {
@@ -150,7 +149,7 @@ static void walk(state *st, ir_stmt *s) {
         break;
     case IR_STMT_LET:
         note_level(st, s->as.let.var,
-                   lower_traits_of(&st->traits, s->as.let.value) ? st->depth : level_of(st, s->as.let.value));
+                   lower_traits_of(s->as.let.value) ? st->depth : level_of(st, s->as.let.value));
         break;
     case IR_STMT_POINTER_STORE:
         if (split(st, s->as.pointer_store.base, s->as.pointer_store.index,
@@ -178,8 +177,8 @@ static void walk(state *st, ir_stmt *s) {
 void lower_optimise_addresses(lower_context *context) {
     state st = {.context = context,
                 .levels = base_map_create(context->arena),
-                .memo = base_map_create(context->arena),
+                .memo = ir_memo_open(context->module),
                 .forms = base_map_create(context->arena)};
-    lower_traits_start(&st.traits, context->arena);
     walk(&st, context->function->body);
+    ir_memo_close(st.memo);
 }

@@ -6,7 +6,6 @@
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     lower_effects effects;
     lower_invariance invariance;
     ir_stmt *loop;
@@ -38,7 +37,7 @@ static const ir_expr *rewrite(state *st, const ir_expr *e, unsigned depth) {
         return known ? known : e;
     const ir_expr *result = e;
     bool fixed = !is_free(e) && e->type.kind != IR_TYPE_STRING && lower_is_invariant(&st->invariance, e) &&
-                 !(lower_traits_of(&st->traits, e) & LOWER_GUARDED);
+                 !(lower_traits_of(e) & LOWER_GUARDED);
     if (fixed) {
         ir_stmt *let = lower_new_let(st->context, "fixed", e, st->loop->span);
         base_vector_push(st->context->arena, st->out, let);
@@ -67,9 +66,8 @@ static void rewrite_statement(void *user, ir_stmt *s) {
 
 static void hoist_from(lower_context *context, ir_stmt *loop, lower_statements *out) {
     state st = {.context = context, .loop = loop, .memo = base_map_create(context->arena), .out = out};
-    lower_traits_start(&st.traits, context->arena);
     lower_effects_of(context, loop, &st.effects);
-    st.invariance = (lower_invariance){&st.effects, &st.traits, base_map_create(context->arena)};
+    st.invariance = (lower_invariance){&st.effects, base_map_create(context->arena)};
     if (loop->kind == IR_STMT_FOR) {
         lower_visit_statements(loop->as.loop.body, rewrite_statement, &st);
         return;

@@ -14,7 +14,6 @@ typedef struct moving {
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     ir_stmt *loop;
     lower_effects effects;
     lower_invariance invariance;
@@ -111,9 +110,8 @@ static void rewrite_loop(lower_context *context, ir_stmt *loop, lower_statements
     if (is_short || lower_has_continue(loop->as.loop.body))
         return;
     state st = {.context = context, .loop = loop, .rejected = base_map_create(context->arena)};
-    lower_traits_start(&st.traits, context->arena);
     lower_effects_of(context, loop, &st.effects);
-    st.invariance = (lower_invariance){&st.effects, &st.traits, base_map_create(context->arena)};
+    st.invariance = (lower_invariance){&st.effects, base_map_create(context->arena)};
     lower_visit_statements(loop->as.loop.body, consider_statement, &st);
     if (!st.count)
         return;

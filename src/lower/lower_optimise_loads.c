@@ -26,7 +26,6 @@ typedef struct group {
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     BASE_VECTOR(known_load) known;
     BASE_VECTOR(group) groups;
     BASE_VECTOR(use) uses;
@@ -65,7 +64,7 @@ static void forget(state *st, const ir_var *var, const ir_expr *store_base) {
 
 static void note_load(void *user, const ir_expr *e) {
     state *st = user;
-    if (e->op != IR_POINTER_LOAD || (lower_traits_of(&st->traits, e) & LOWER_EFFECT))
+    if (e->op != IR_POINTER_LOAD || (lower_traits_of(e) & LOWER_EFFECT))
         return;
     for (size_t i = 0; i < st->known.count; i++) {
         if (st->known.items[i].load != e)
@@ -83,7 +82,7 @@ static void note_load(void *user, const ir_expr *e) {
 
 /* Loads that a lazy operand guards may not run before their guard. */
 static void find_loads(state *st, const ir_expr *e, unsigned depth) {
-    if (!(lower_traits_of(&st->traits, e) & LOWER_READS_MEMORY) || depth > 200)
+    if (!(lower_traits_of(e) & LOWER_READS_MEMORY) || depth > 200)
         return;
     uint32_t count = e->count;
     if (e->op == IR_AND || e->op == IR_OR || e->op == IR_IF_THEN_ELSE)
@@ -138,7 +137,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, base_map_create(st->context->arena));
+    *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
 }
 
 static void rewrite_block(state *st, ir_stmt *block) {
@@ -187,7 +186,6 @@ static void each_block(void *user, ir_stmt *s) {
 
 void lower_optimise_loads(lower_context *context) {
     state st = {.context = context};
-    lower_traits_start(&st.traits, context->arena);
     lower_aliases_start(&st.aliases, context);
     lower_visit_statements(context->function->body, each_block, &st);
 }

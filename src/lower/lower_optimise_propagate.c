@@ -9,9 +9,8 @@ enum { MAXIMUM_DEPTH = 48 };
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     base_map *values; /* ir_var id + 1 -> ir_expr */
-    base_map *memo;
+    ir_memo *memo;
 } state;
 
 static const ir_expr *replace(void *user, const ir_expr *e) {
@@ -27,10 +26,10 @@ static void rewrite(void *user, const ir_expr **e) {
     *e = ir_expr_rewrite(st->context->module, *e, replace, st, st->memo);
 }
 
-static bool dissolves(state *st, const ir_expr *value) {
+static bool dissolves(const ir_expr *value) {
     if (value->type.kind != IR_TYPE_PRIM && value->type.kind != IR_TYPE_POINTER)
         return false;
-    return !lower_traits_of(&st->traits, value) && lower_depth_of(&st->traits, value) <= MAXIMUM_DEPTH;
+    return !lower_traits_of(value) && value->depth <= MAXIMUM_DEPTH;
 }
 
 /* A binding stands before its uses, so one walk in order is enough. */
@@ -44,7 +43,7 @@ static void walk(state *st, ir_stmt *s) {
         for (size_t i = 0; i < s->as.block.body.count; i++) {
             ir_stmt *inner = s->as.block.body.items[i];
             walk(st, inner);
-            if (inner->kind == IR_STMT_LET && dissolves(st, inner->as.let.value)) {
+            if (inner->kind == IR_STMT_LET && dissolves(inner->as.let.value)) {
                 base_map_set(st->values, (uint64_t)inner->as.let.var->id + 1,
                              (void *)(uintptr_t)inner->as.let.value);
                 inner->as.let.var->value = inner->as.let.value;
@@ -80,7 +79,7 @@ static void walk(state *st, ir_stmt *s) {
 void lower_optimise_propagate(lower_context *context) {
     state st = {.context = context,
                 .values = base_map_create(context->arena),
-                .memo = base_map_create(context->arena)};
-    lower_traits_start(&st.traits, context->arena);
+                .memo = ir_memo_open(context->module)};
     walk(&st, context->function->body);
+    ir_memo_close(st.memo);
 }

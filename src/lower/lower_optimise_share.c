@@ -15,7 +15,6 @@ typedef struct shared {
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     BASE_VECTOR(shared) list;
     base_map *known; /* ir_expr id + 1 -> index + 1 */
     base_map
@@ -56,7 +55,7 @@ static void visit_local(void *user, const ir_expr *e) {
 
 static void note_use(void *user, const ir_expr *e) {
     state *st = user;
-    if (is_free(e) || e->type.kind == IR_TYPE_STRING || lower_traits_of(&st->traits, e))
+    if (is_free(e) || e->type.kind == IR_TYPE_STRING || lower_traits_of(e))
         return;
     local_query q = {st, false};
     ir_expr_visit(e, visit_local, &q);
@@ -117,7 +116,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, base_map_create(st->context->arena));
+    *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
 }
 
 static void rewrite_statement(void *user, ir_stmt *s) {
@@ -177,6 +176,5 @@ static void each_block(void *user, ir_stmt *block) {
 
 void lower_optimise_share(lower_context *context) {
     state st = {.context = context};
-    lower_traits_start(&st.traits, context->arena);
     lower_visit_statements(context->function->body, each_block, &st);
 }

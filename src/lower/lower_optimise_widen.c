@@ -19,7 +19,6 @@ typedef struct bundle {
 
 typedef struct state {
     lower_context *context;
-    lower_traits traits;
     lower_aliases aliases;
     BASE_VECTOR(bundle) bundles;
     size_t statement;
@@ -50,7 +49,7 @@ static bool is_aligned(state *st, const ir_expr *e, int64_t bytes, unsigned dept
 static void note_load(state *st, const ir_expr *e) {
     int64_t at;
     if (e->type.kind != IR_TYPE_PRIM || e->type.lanes > 1 || num_dtype_bits(e->type.dtype) != 32 ||
-        !ir_is_int(e->args[1], &at) || (lower_traits_of(&st->traits, e) & LOWER_EFFECT))
+        !ir_is_int(e->args[1], &at) || (lower_traits_of(e) & LOWER_EFFECT))
         return;
     int64_t block = at >= 0 ? at / 4 : -((3 - at) / 4);
     for (size_t i = st->bundles.count; i-- > 0;) {
@@ -70,7 +69,7 @@ static void note_load(state *st, const ir_expr *e) {
 
 /* Operands that the script may not evaluate are left alone. */
 static void find_loads(state *st, const ir_expr *e, unsigned depth) {
-    if (!(lower_traits_of(&st->traits, e) & LOWER_READS_MEMORY) || depth > 200)
+    if (!(lower_traits_of(e) & LOWER_READS_MEMORY) || depth > 200)
         return;
     bool lazy = e->op == IR_AND || e->op == IR_OR || e->op == IR_IF_THEN_ELSE;
     for (uint32_t i = 0; i < (lazy ? 1 : e->count); i++)
@@ -199,7 +198,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, base_map_create(st->context->arena));
+    *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
 }
 
 static bool activate(state *st, size_t statement) {
@@ -244,7 +243,6 @@ static void each_block(void *user, ir_stmt *block) {
 
 void lower_optimise_widen(lower_context *context) {
     state st = {.context = context};
-    lower_traits_start(&st.traits, context->arena);
     lower_aliases_start(&st.aliases, context);
     context->facts = arith_facts_create(context->arena, context->function);
     lower_visit_statements(context->function->body, each_block, &st);

@@ -16,7 +16,9 @@ static void forget(lower_substitution *substitution) {
 
 void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value) {
     base_map_set(substitution->vars, (uint64_t)var->id + 1, (void *)(uintptr_t)value);
-    forget(substitution);
+    /* Every part of what was rewritten is in the memo: only if the variable is, something mentions it. */
+    if (base_map_get(substitution->memo, BASE_KEY(ir_var_use(substitution->module, var))))
+        forget(substitution);
 }
 
 void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to) {
@@ -71,7 +73,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 }
 
 const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e) {
-    return e ? ir_expr_rewrite(substitution->module, e, replace, substitution, substitution->memo) : NULL;
+    return e ? ir_expr_rewrite_few(substitution->module, e, replace, substitution, substitution->memo) : NULL;
 }
 
 /* ---- statement copies ---- */
@@ -276,12 +278,19 @@ void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statemen
     }
 }
 
+/* Results found under assumptions hold only there; the scope is its number. */
+typedef struct scope_memo {
+    uint64_t number;
+    ir_memo *memo;
+} scope_memo;
+
 typedef struct rewrite_state {
     ir_module *module;
     arith_facts *facts; /* as above */
     ir_rewrite_function fn;
     void *user;
-    base_map *memo, *memos; /* of this scope; scope number + 1 -> memo */
+    ir_memo *memo; /* of this scope */
+    BASE_VECTOR(scope_memo) scopes;
 } rewrite_state;
 
 static void rewrite_expression(void *user, const ir_expr **e) {
@@ -296,18 +305,25 @@ static void rewrite_statement(void *user, ir_stmt *statement) {
 
 void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
                                void *user) {
-    rewrite_state state = {context->module, NULL, fn, user, base_map_create(context->arena), NULL};
+    rewrite_state state = {
+        .module = context->module, .fn = fn, .user = user, .memo = ir_memo_open(context->module)};
     lower_visit_statements(statement, rewrite_statement, &state);
+    ir_memo_close(state.memo);
 }
 
-/* A result found under an assumption holds only there. */
+/* Scopes number upwards, inner ones above outer ones: those above the current one were left. */
+static void leave_scopes(rewrite_state *state, uint64_t number) {
+    while (state->scopes.count && state->scopes.items[state->scopes.count - 1].number > number)
+        ir_memo_close(state->scopes.items[--state->scopes.count].memo);
+}
+
 static void choose_memo(rewrite_state *state) {
-    uint64_t key = arith_scope_number(state->facts) + 1;
-    state->memo = base_map_get(state->memos, key);
-    if (!state->memo) {
-        state->memo = base_map_create(state->module->arena);
-        base_map_set(state->memos, key, state->memo);
-    }
+    uint64_t number = arith_scope_number(state->facts);
+    leave_scopes(state, number);
+    if (!state->scopes.count || state->scopes.items[state->scopes.count - 1].number != number)
+        base_vector_push(state->module->arena, &state->scopes,
+                         (scope_memo){number, ir_memo_open(state->module)});
+    state->memo = state->scopes.items[state->scopes.count - 1].memo;
 }
 
 static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
@@ -356,8 +372,11 @@ static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
 }
 
 void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
-    rewrite_state state = {context->module, context->facts, fn, user, NULL, base_map_create(context->arena)};
+    rewrite_state state = {
+        .module = context->module, .facts = context->facts, .fn = fn, .user = user};
     rewrite_guarded(&state, statement);
+    while (state.scopes.count)
+        ir_memo_close(state.scopes.items[--state.scopes.count].memo);
 }
 
 /* Each operand is looked at once more, so there must be an end. */
