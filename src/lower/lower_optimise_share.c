@@ -15,14 +15,17 @@ typedef struct shared {
 
 typedef struct state {
     lower_context *context;
-    BASE_VECTOR(shared) list;
-    base_map *known; /* ir_expr id + 1 -> index + 1 */
-    base_map
-        *local; /* ir_var id + 1 of variables bound inside the block's statements, not in the block itself */
+    BASE_VECTOR(shared) list; /* in order of their first statement */
+    ir_memo *known;           /* position in the list + 1 */
+    ir_memo *seen;            /* of the expression that is looked at */
+    ir_memo *locality;        /* whether local variables are inside */
+    base_map *local; /* ir_var id + 1 of variables bound inside the block's statements, not in the block itself */
+    uint64_t local_bits; /* of their numbers, as in ir_expr */
     size_t statement;
     unsigned arm; /* 1, 2: sides of a branch; 0: elsewhere */
     bool below;
-    base_map *active; /* ir_expr id + 1 -> variable's use */
+    base_map *active;     /* ir_expr id + 1 -> variable's use */
+    uint32_t active_size; /* nodes of the smallest one */
 } state;
 
 static bool is_free(const ir_expr *e) {
@@ -42,29 +45,35 @@ static bool is_free(const ir_expr *e) {
     }
 }
 
-typedef struct local_query {
-    state *st;
-    bool hit;
-} local_query;
+static const char yes, no; /* addresses that stand for answers in the memo */
 
-static void visit_local(void *user, const ir_expr *e) {
-    local_query *q = user;
-    if (e->op == IR_VAR && base_map_get(q->st->local, (uint64_t)e->at.var->id + 1))
-        q->hit = true;
+static bool is_local(state *st, const ir_expr *e) {
+    if (!(e->variables & st->local_bits))
+        return false;
+    if (e->op == IR_VAR)
+        return base_map_get(st->local, (uint64_t)e->at.var->id + 1) != NULL;
+    const void *answer = ir_memo_get(st->locality, e);
+    if (!answer) {
+        bool local = false;
+        for (uint32_t i = 0; i < e->count && !local; i++)
+            local = is_local(st, e->args[i]);
+        answer = local ? &yes : &no;
+        ir_memo_set(st->locality, e, answer);
+    }
+    return answer == &yes;
 }
 
-static void note_use(void *user, const ir_expr *e) {
-    state *st = user;
-    if (is_free(e) || e->type.kind == IR_TYPE_STRING || lower_traits_of(e))
+/* Another use says nothing new: of this expression, and so of its parts, which were used wherever it was. */
+static bool is_settled(const state *st, const shared *entry) {
+    return entry->users > 1 && entry->first != st->statement;
+}
+
+static void note_use(state *st, const ir_expr *e, uintptr_t at) {
+    if (is_free(e) || e->type.kind == IR_TYPE_STRING || lower_traits_of(e) || is_local(st, e))
         return;
-    local_query q = {st, false};
-    ir_expr_visit(e, visit_local, &q);
-    if (q.hit)
-        return;
-    uintptr_t at = (uintptr_t)base_map_get(st->known, (uint64_t)e->id + 1);
     if (!at) {
         base_vector_push(st->context->arena, &st->list, (shared){e, st->statement, st->arm, 1, st->below});
-        base_map_set(st->known, (uint64_t)e->id + 1, (void *)(uintptr_t)st->list.count);
+        ir_memo_set(st->known, e, (void *)(uintptr_t)st->list.count);
         return;
     }
     shared *entry = &st->list.items[at - 1];
@@ -74,8 +83,23 @@ static void note_use(void *user, const ir_expr *e) {
         entry->below = false;
 }
 
+/* Each once, children first. */
+static void note_inside(state *st, const ir_expr *e) {
+    if (!e->count || ir_memo_get(st->seen, e))
+        return;
+    uintptr_t at = (uintptr_t)ir_memo_get(st->known, e);
+    if (at && is_settled(st, &st->list.items[at - 1]))
+        return;
+    ir_memo_set(st->seen, e, e);
+    for (uint32_t i = 0; i < e->count; i++)
+        note_inside(st, e->args[i]);
+    note_use(st, e, at);
+}
+
 static void note_uses(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, note_use, user);
+    state *st = user;
+    ir_memo_clear(st->seen);
+    note_inside(st, *e);
 }
 
 static void note_statement(void *user, ir_stmt *s) {
@@ -100,12 +124,16 @@ static void note_child(state *st, ir_stmt *s, size_t index) {
     lower_visit_statements(s->as.branch.else_body, note_statement, st);
 }
 
+static void note_local(state *st, const ir_var *var) {
+    base_map_set(st->local, (uint64_t)var->id + 1, st);
+    st->local_bits |= UINT64_C(1) << var->id % 64;
+}
+
 static void note_bound(void *user, ir_stmt *s) {
-    state *st = user;
     if (s->kind == IR_STMT_LET)
-        base_map_set(st->local, (uint64_t)s->as.let.var->id + 1, s);
+        note_local(user, s->as.let.var);
     else if (s->kind == IR_STMT_FOR)
-        base_map_set(st->local, (uint64_t)s->as.loop.var->id + 1, s);
+        note_local(user, s->as.loop.var);
 }
 
 static const ir_expr *replace(void *user, const ir_expr *e) {
@@ -116,7 +144,8 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
+    if ((*e)->size >= st->active_size)
+        *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
 }
 
 static void rewrite_statement(void *user, ir_stmt *s) {
@@ -127,12 +156,15 @@ static void rewrite_statement(void *user, ir_stmt *s) {
 static void bind_shared(state *st, ir_stmt *block) {
     lower_statements out = {0};
     st->active = base_map_create(st->context->arena);
+    st->active_size = UINT32_MAX;
     bool any = false;
-    for (size_t i = 0; i < block->as.block.body.count; i++) {
+    for (size_t i = 0, begin = 0, end = 0; i < block->as.block.body.count; i++, begin = end) {
         ir_stmt *s = block->as.block.body.items[i];
-        for (size_t k = st->list.count; k-- > 0;) { /* larger expressions were met after their parts */
+        while (end < st->list.count && st->list.items[end].first == i)
+            end++;
+        for (size_t k = end; k-- > begin;) { /* larger expressions were met after their parts */
             shared *entry = &st->list.items[k];
-            if (entry->first != i || entry->users < 2 || !entry->below ||
+            if (entry->users < 2 || !entry->below ||
                 base_map_get(st->active, (uint64_t)entry->e->id + 1))
                 continue;
             ir_stmt *let = lower_new_let(st->context, "shared", entry->e, s->span);
@@ -140,6 +172,7 @@ static void bind_shared(state *st, ir_stmt *block) {
             base_vector_push(st->context->arena, &out, let);
             base_map_set(st->active, (uint64_t)entry->e->id + 1,
                          (void *)(uintptr_t)ir_var_use(st->context->module, let->as.let.var));
+            st->active_size = entry->e->size < st->active_size ? entry->e->size : st->active_size;
             any = true;
         }
         if (any)
@@ -163,8 +196,10 @@ static void each_block(void *user, ir_stmt *block) {
     if (!branches)
         return;
     st->list.count = 0;
-    st->known = base_map_create(st->context->arena);
+    ir_memo_clear(st->known);
+    ir_memo_clear(st->locality);
     st->local = base_map_create(st->context->arena);
+    st->local_bits = 0;
     for (size_t i = 0; i < block->as.block.body.count; i++)
         if (block->as.block.body.items[i]->kind !=
             IR_STMT_LET) /* the block's own are bound before their uses */
@@ -175,6 +210,12 @@ static void each_block(void *user, ir_stmt *block) {
 }
 
 void lower_optimise_share(lower_context *context) {
-    state st = {.context = context};
+    state st = {.context = context,
+                .known = ir_memo_open(context->module),
+                .seen = ir_memo_open(context->module),
+                .locality = ir_memo_open(context->module)};
     lower_visit_statements(context->function->body, each_block, &st);
+    ir_memo_close(st.known);
+    ir_memo_close(st.seen);
+    ir_memo_close(st.locality);
 }
