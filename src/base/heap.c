@@ -3,6 +3,7 @@
  * A heap and all that hangs on it belongs to one thread at a time: threads that work at once have one heap
  * each, and hand over results as copies. Knows nothing of what is stored. */
 #include "base/heap.h"
+#include "base/format.h"
 #include "base/pages.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -297,7 +298,7 @@ char *base_arena_format_list(base_arena *arena, const char *format, va_list argu
     char small[256];
     va_list again;
     va_copy(again, arguments);
-    int size = vsnprintf(small, sizeof small, format, arguments);
+    int size = base_format_list(small, sizeof small, format, arguments);
     char *text = NULL;
     if (size < 0) {
         /* Only a text over 2 GiB gets here. */
@@ -308,7 +309,7 @@ char *base_arena_format_list(base_arena *arena, const char *format, va_list argu
         text = base_arena_string(arena, small, (size_t)size);
     } else {
         text = base_arena_allocate(arena, (size_t)size + 1);
-        vsnprintf(text, (size_t)size + 1, format, again);
+        base_format_list(text, (size_t)size + 1, format, again);
     }
     va_end(again);
     return text;

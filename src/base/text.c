@@ -2,6 +2,7 @@
  * Text slices, hashing, UTF-8, string builder, interned names, 64-bit map. All memory is an arena's.
  * Hashes depend on bytes only, so that tables behave the same in every run. */
 #include "base/text.h"
+#include "base/format.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,14 +97,6 @@ void base_builder_add(base_builder *builder, const char *data, size_t size) {
     builder->data[builder->size] = 0;
 }
 
-void base_builder_string(base_builder *builder, const char *string) {
-    base_builder_add(builder, string, strlen(string));
-}
-
-void base_builder_char(base_builder *builder, char c) {
-    base_builder_add(builder, &c, 1);
-}
-
 void base_builder_repeat(base_builder *builder, char c, size_t count) {
     reserve(builder, count);
     memset(builder->data + builder->size, c, count);
@@ -115,7 +108,7 @@ void base_builder_format(base_builder *builder, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     size_t room = builder->capacity - builder->size;
-    int size = vsnprintf(builder->data + builder->size, room, format, arguments);
+    int size = base_format_list(builder->data + builder->size, room, format, arguments);
     va_end(arguments);
     if (size < 0) {
         builder->data[builder->size] = 0;
@@ -125,7 +118,7 @@ void base_builder_format(base_builder *builder, const char *format, ...) {
         builder->data[builder->size] = 0;
         reserve(builder, (size_t)size);
         va_start(arguments, format);
-        vsnprintf(builder->data + builder->size, (size_t)size + 1, format, arguments);
+        base_format_list(builder->data + builder->size, (size_t)size + 1, format, arguments);
         va_end(arguments);
     }
     builder->size += (size_t)size;
@@ -133,6 +126,15 @@ void base_builder_format(base_builder *builder, const char *format, ...) {
 
 void base_builder_json(base_builder *builder, const char *data, size_t size) {
     for (size_t i = 0; i < size;) {
+        size_t plain = 0; /* what stands for itself */
+        while (i + plain < size && data[i + plain] >= 0x20 && data[i + plain] < 0x7f &&
+               data[i + plain] != '"' && data[i + plain] != '\\')
+            plain++;
+        if (plain != 0) {
+            base_builder_add(builder, data + i, plain);
+            i += plain;
+            continue;
+        }
         uint32_t character = 0;
         size_t length = base_utf8_decode(data + i, size - i, &character);
         if (length == 0) {
@@ -221,8 +223,8 @@ enum { MAP_SHIFT_FIRST = 64 - 4 };
 
 static void map_grow(base_map *map) {
     unsigned shift = map->entries ? map->shift - 1 : MAP_SHIFT_FIRST;
-    struct base_map_entry *old = map->entries,
-                          *entries = BASE_NEW_ARRAY(map->arena, struct base_map_entry, (size_t)1 << (64 - shift));
+    struct base_map_entry *old = map->entries, *entries = BASE_NEW_ARRAY(map->arena, struct base_map_entry,
+                                                                         (size_t)1 << (64 - shift));
     for (size_t i = 0; old && i < (size_t)1 << (64 - map->shift); i++)
         if (old[i].key != 0)
             *base_map_slot(entries, shift, old[i].key) = old[i];

@@ -3,6 +3,7 @@
 #ifndef TIRC_BASE_TEXT_H
 #define TIRC_BASE_TEXT_H
 #include "base/heap.h"
+#include <string.h>
 
 /* A borrowed piece of text, not zero-terminated. */
 typedef struct base_text {
@@ -26,8 +27,17 @@ typedef struct base_builder {
 } base_builder;
 void base_builder_start(base_builder *builder, base_arena *arena);
 void base_builder_add(base_builder *builder, const char *data, size_t size);
-void base_builder_string(base_builder *builder, const char *string);
-void base_builder_char(base_builder *builder, char c);
+static inline void base_builder_string(base_builder *builder, const char *string) {
+    base_builder_add(builder, string, strlen(string));
+}
+static inline void base_builder_char(base_builder *builder, char c) {
+    if (builder->capacity - builder->size > 1) { /* room for the closing zero too */
+        builder->data[builder->size++] = c;
+        builder->data[builder->size] = 0;
+    } else {
+        base_builder_add(builder, &c, 1);
+    }
+}
 void base_builder_repeat(base_builder *builder, char c, size_t count);
 void base_builder_format(base_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

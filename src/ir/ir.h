@@ -96,9 +96,9 @@ struct ir_expr {
     uint32_t id; /* dense within the module, in order of creation: children have smaller ids */
     uint32_t count;
     const ir_expr *const *args;
-    uint32_t depth;   /* 0 for a leaf; ir_verify allows IR_DEPTH_LIMIT, so that passes may recurse */
-    uint32_t size;    /* nodes when written out as a tree, shared ones again; sticks at UINT32_MAX */
-    uint16_t effects; /* R, W, S, D and B flags of everything inside, and enum ir_inside */
+    uint32_t depth;     /* 0 for a leaf; ir_verify allows IR_DEPTH_LIMIT, so that passes may recurse */
+    uint32_t size;      /* nodes when written out as a tree, shared ones again; sticks at UINT32_MAX */
+    uint16_t effects;   /* R, W, S, D and B flags of everything inside, and enum ir_inside */
     uint64_t variables; /* bit id % 64 of each VAR and REGISTER inside: a clear bit means that none has it */
     ir_module *module;
     union {

@@ -65,8 +65,8 @@ const ir_expr *ir_fold_constants(ir_module *module, ir_op op, ir_type type, cons
                                  uint32_t count);
 
 /* ir_expr_rewrite_few without folding on the way up. */
-const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                                       base_map *memo);
+const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn,
+                                       void *user, base_map *memo);
 
 ir_type ir_tensor_element(const ir_tensor *tensor);
 #endif

@@ -180,9 +180,8 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_layouts(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
-    state st = {.context = context,
-                .stored = base_map_create(context->arena),
-                .memo = ir_memo_open(context->module)};
+    state st = {
+        .context = context, .stored = base_map_create(context->arena), .memo = ir_memo_open(context->module)};
     lower_map_guarded(context, context->function->body, statement, &st);
     ir_memo_close(st.memo);
 }

@@ -77,9 +77,8 @@ static void walk(state *st, ir_stmt *s) {
 }
 
 void lower_optimise_propagate(lower_context *context) {
-    state st = {.context = context,
-                .values = base_map_create(context->arena),
-                .memo = ir_memo_open(context->module)};
+    state st = {
+        .context = context, .values = base_map_create(context->arena), .memo = ir_memo_open(context->module)};
     walk(&st, context->function->body);
     ir_memo_close(st.memo);
 }

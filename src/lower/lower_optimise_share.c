@@ -19,7 +19,8 @@ typedef struct state {
     ir_memo *known;           /* position in the list + 1 */
     ir_memo *seen;            /* of the expression that is looked at */
     ir_memo *locality;        /* whether local variables are inside */
-    base_map *local; /* ir_var id + 1 of variables bound inside the block's statements, not in the block itself */
+    base_map
+        *local; /* ir_var id + 1 of variables bound inside the block's statements, not in the block itself */
     uint64_t local_bits; /* of their numbers, as in ir_expr */
     size_t statement;
     unsigned arm; /* 1, 2: sides of a branch; 0: elsewhere */
@@ -164,8 +165,7 @@ static void bind_shared(state *st, ir_stmt *block) {
             end++;
         for (size_t k = end; k-- > begin;) { /* larger expressions were met after their parts */
             shared *entry = &st->list.items[k];
-            if (entry->users < 2 || !entry->below ||
-                base_map_get(st->active, (uint64_t)entry->e->id + 1))
+            if (entry->users < 2 || !entry->below || base_map_get(st->active, (uint64_t)entry->e->id + 1))
                 continue;
             ir_stmt *let = lower_new_let(st->context, "shared", entry->e, s->span);
             rewrite(st, &let->as.let.value);

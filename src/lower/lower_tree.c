@@ -372,8 +372,7 @@ static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
 }
 
 void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
-    rewrite_state state = {
-        .module = context->module, .facts = context->facts, .fn = fn, .user = user};
+    rewrite_state state = {.module = context->module, .facts = context->facts, .fn = fn, .user = user};
     rewrite_guarded(&state, statement);
     while (state.scopes.count)
         ir_memo_close(state.scopes.items[--state.scopes.count].memo);

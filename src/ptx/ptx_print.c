@@ -145,7 +145,8 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
             unified = true; /* stands behind the address */
             continue;
         }
-        base_builder_format(out, ".%s", ptx_mod_text(instruction->op, instruction->mods[i]));
+        base_builder_char(out, '.');
+        base_builder_string(out, ptx_mod_text(instruction->op, instruction->mods[i]));
     }
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         base_builder_string(out, i ? ", " : " ");
@@ -318,23 +319,35 @@ static register_key key_of(const ptx_register *reg) {
                  memchr(reg->name, '$', size) == NULL;
     if (plain) {
         key.prefix = (uint32_t)(size - digits);
-        key.number = (uint32_t)strtoul(first, NULL, 10);
+        for (size_t i = 0; i < digits; i++) {
+            key.number = 10 * key.number + (uint32_t)(first[i] - '0');
+        }
     }
     return key;
 }
 
-static int compare_keys(const void *left, const void *right) {
-    const register_key *a = left, *b = right;
+static bool same_group(const register_key *a, const register_key *b) {
+    return a->reg->type == b->reg->type && a->prefix == b->prefix &&
+           memcmp(a->reg->name, b->reg->name, a->prefix) == 0;
+}
+
+static int compare_groups(const register_key *a, const register_key *b) {
     uint32_t shorter = a->prefix < b->prefix ? a->prefix : b->prefix;
     if (a->reg->type != b->reg->type) {
         return a->reg->type < b->reg->type ? -1 : 1;
     }
     int order = memcmp(a->reg->name, b->reg->name, shorter);
-    if (order != 0) {
+    if (order != 0 || a->prefix == b->prefix) {
         return order;
     }
-    if (a->prefix != b->prefix) {
-        return a->prefix < b->prefix ? -1 : 1;
+    return a->prefix < b->prefix ? -1 : 1;
+}
+
+static int compare_keys(const void *left, const void *right) {
+    const register_key *a = left, *b = right;
+    int order = compare_groups(a, b);
+    if (order != 0) {
+        return order;
     }
     if (a->number != b->number) {
         return a->number < b->number ? -1 : 1;
@@ -343,33 +356,86 @@ static int compare_keys(const void *left, const void *right) {
     return a->reg->id < b->reg->id ? -1 : a->reg->id > b->reg->id;
 }
 
-static bool same_group(const register_key *a, const register_key *b) {
-    return a->reg->type == b->reg->type && a->prefix == b->prefix &&
-           memcmp(a->reg->name, b->reg->name, a->prefix) == 0;
-}
-
 static bool has_number(const register_key *key) {
     return key->reg->name[key->prefix] != '\0';
 }
 
+static bool is_parameter(const ptx_function *function, const ptx_register *reg) {
+    size_t signature = function->parameters.count + function->returns.count;
+    for (size_t p = 0; p < signature; p++) {
+        const ptx_variable *variable = p < function->parameters.count
+                                           ? function->parameters.items[p]
+                                           : function->returns.items[p - function->parameters.count];
+        if (variable->space == PTX_SPACE_REG && strcmp(variable->name, reg->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keys of one type and prefix, as they were met. */
+typedef struct register_group {
+    register_key first;
+    size_t count, next; /* next: where the next key goes */
+    bool sorted;
+    uint32_t last;
+} register_group;
+
+static int compare_first(const void *left, const void *right) {
+    const register_group *const *a = left, *const *b = right;
+    return compare_groups(&(*a)->first, &(*b)->first);
+}
+
+/* Sorted as compare_keys says: a compiler numbers its registers upwards, so a group seldom needs it. */
+static void sort_keys(register_key *keys, size_t count, base_arena *arena) {
+    register_group **groups = base_arena_allocate_array(arena, count, sizeof(register_group *));
+    register_group **of = base_arena_allocate_array(arena, count, sizeof(register_group *));
+    base_map *known = base_map_create(arena);
+    size_t group_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = base_hash(keys[i].reg->name, keys[i].prefix, keys[i].reg->type);
+        register_group *group = base_map_get(known, key);
+        if (group == NULL || !same_group(&group->first, &keys[i])) {
+            if (group != NULL) { /* two groups with one hash */
+                qsort(keys, count, sizeof(keys[0]), compare_keys);
+                return;
+            }
+            group = groups[group_count++] = BASE_NEW(arena, register_group);
+            *group = (register_group){.first = keys[i], .sorted = true};
+            base_map_set(known, key, group);
+        }
+        group->sorted = group->sorted && (group->count == 0 || keys[i].number > group->last);
+        group->last = keys[i].number;
+        group->count++;
+        of[i] = group;
+    }
+    qsort(groups, group_count, sizeof(groups[0]), compare_first);
+    register_key *sorted = base_arena_allocate_array(arena, count, sizeof(register_key));
+    for (size_t g = 0, next = 0; g < group_count; next += groups[g++]->count) {
+        groups[g]->next = next;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[of[i]->next++] = keys[i];
+    }
+    memcpy(keys, sorted, count * sizeof(keys[0]));
+    for (size_t g = 0; g < group_count; g++) {
+        if (!groups[g]->sorted) {
+            qsort(keys + groups[g]->next - groups[g]->count, groups[g]->count, sizeof(keys[0]), compare_keys);
+        }
+    }
+}
+
 /* Registers of the body, sorted; parameters in registers are declared by the signature. */
-static size_t collect_registers(const ptx_function *function, register_key *keys) {
+static size_t collect_registers(const ptx_function *function, register_key *keys, base_arena *arena) {
     size_t kept = 0, signature = function->parameters.count + function->returns.count;
     for (size_t i = 0; i < function->registers.count; i++) {
-        bool is_parameter = false;
         const ptx_register *reg = function->registers.items[i];
-        for (size_t p = 0; i < signature && p < signature && !is_parameter; p++) {
-            const ptx_variable *variable = p < function->parameters.count
-                                               ? function->parameters.items[p]
-                                               : function->returns.items[p - function->parameters.count];
-            is_parameter = variable->space == PTX_SPACE_REG && strcmp(variable->name, reg->name) == 0;
-        }
-        if (!is_parameter) {
+        if (i >= signature || !is_parameter(function, reg)) {
             keys[kept++] = key_of(reg);
         }
     }
     if (kept > 1) {
-        qsort(keys, kept, sizeof(keys[0]), compare_keys);
+        sort_keys(keys, kept, arena);
     }
     return kept;
 }
@@ -391,7 +457,7 @@ static uint64_t prefix_key(const register_key *key) {
  * its count); the others one by one, several on a line. */
 static void print_registers(const ptx_function *function, base_arena *arena, base_builder *out) {
     register_key *keys = base_arena_allocate_array(arena, function->registers.count, sizeof(register_key));
-    size_t count = collect_registers(function, keys);
+    size_t count = collect_registers(function, keys, arena);
     base_map *prefixes = base_map_create(arena);
     for (size_t i = 0; i < count; i = group_end(keys, count, i)) {
         if (has_number(&keys[i])) {
@@ -478,7 +544,8 @@ static void print_body(const ptx_function *function, const ptx_print_options *op
     uint32_t file = 0, line = 0, column = 0;
     for (size_t i = 0; i <= count; i++) {
         while (label < function->labels.count && (labels[label]->target <= i || i == count)) {
-            base_builder_format(out, "%s:\n", labels[label++]->name);
+            base_builder_string(out, labels[label++]->name);
+            base_builder_string(out, ":\n");
         }
         while (table < function->tables.count &&
                (function->tables.items[table]->position <= i || i == count)) {

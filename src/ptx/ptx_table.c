@@ -240,6 +240,7 @@ ptx_table *ptx_table_create(base_arena *arena) {
     ptx_table *table = BASE_NEW(arena, ptx_table);
     table->arena = arena;
     table->mods = base_map_create(arena);
+    table->spellings = base_map_create(arena);
     for (uintptr_t mod = 1; mod < PTX_MOD_COUNT; mod++) {
         const char *text = ptx_mod_name((ptx_mod)mod);
         base_map_set(table->mods, text_key(text, strlen(text)), (void *)mod);
@@ -314,6 +315,44 @@ bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instr
         }
     }
     return true;
+}
+
+static ptx_spelling *spell(ptx_table *table, const ptx_instruction *instruction) {
+    ptx_spelling *spelling = BASE_NEW(table->arena, ptx_spelling);
+    unsigned count = 0, lowest = 0;
+    const ptx_form *forms = ptx_table_forms(table, instruction->op, &count);
+    spelling->op = instruction->op;
+    spelling->mod_count = instruction->mod_count;
+    memcpy(spelling->mods, instruction->mods, sizeof(spelling->mods));
+    spelling->forms = BASE_NEW_ARRAY(table->arena, const ptx_form *, count);
+    for (unsigned i = 0; i < count; i++) {
+        if (ptx_form_takes_modifiers(&forms[i], instruction)) {
+            spelling->forms[spelling->form_count++] = &forms[i];
+            lowest = lowest == 0 || forms[i].version < lowest ? forms[i].version : lowest;
+        }
+    }
+    for (unsigned m = 0; m < instruction->mod_count; m++) {
+        unsigned version = ptx_mod_version(instruction->mods[m]);
+        lowest = version > lowest ? version : lowest;
+    }
+    spelling->version = lowest;
+    return spelling;
+}
+
+const ptx_spelling *ptx_table_spelling(ptx_table *table, const ptx_instruction *instruction) {
+    size_t size = instruction->mod_count * sizeof(instruction->mods[0]);
+    uint64_t key = base_hash(instruction->mods, size, instruction->op);
+    ptx_spelling *first = base_map_get(table->spellings, key);
+    for (ptx_spelling *s = first; s != NULL; s = s->next) {
+        if (s->op == instruction->op && s->mod_count == instruction->mod_count &&
+            memcmp(s->mods, instruction->mods, size) == 0) {
+            return s;
+        }
+    }
+    ptx_spelling *fresh = spell(table, instruction);
+    fresh->next = first;
+    base_map_set(table->spellings, key, fresh);
+    return fresh;
 }
 
 void ptx_form_print(ptx_op op, const ptx_form *form, base_builder *out) {

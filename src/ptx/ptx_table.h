@@ -78,18 +78,31 @@ typedef struct ptx_form {
     char target;
 } ptx_form;
 
+/* An opcode with modifiers as written, and what the table says of it: a module has few of them. */
+typedef struct ptx_spelling {
+    ptx_op op;
+    unsigned mod_count;
+    ptx_mod mods[PTX_MODS_MAX];
+    unsigned form_count;
+    const ptx_form **forms; /* those that take the modifiers */
+    unsigned version;       /* lowest that knows one of the forms and each modifier */
+    struct ptx_spelling *next;
+} ptx_spelling;
+
 /* Forms are read when an opcode is first asked for: most modules use few of them. */
 typedef struct ptx_table {
     base_arena *arena;
     base_map *mods; /* lower-case text to number */
     ptx_form *forms[PTX_OP_COUNT];
     unsigned counts[PTX_OP_COUNT];
+    base_map *spellings; /* hash -> ptx_spelling */
 } ptx_table;
 
 ptx_table *ptx_table_create(base_arena *arena);
 
 /* NULL when a row of the table does not read, which the unit test excludes. */
 const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count);
+const ptx_spelling *ptx_table_spelling(ptx_table *table, const ptx_instruction *instruction);
 bool ptx_form_takes_modifiers(const ptx_form *form, const ptx_instruction *instruction);
 /* Registers of a matrix operand ('d', 'a', 'b', 'c') and their width; 0: unknown. */
 unsigned ptx_fragment_registers(const ptx_instruction *instruction, char operand, unsigned *bits);

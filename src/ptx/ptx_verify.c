@@ -538,7 +538,9 @@ static const char *stray_modifier(verifier *v, const ptx_form *forms, unsigned c
     return NULL;
 }
 
-static void report_modifiers(verifier *v, const ptx_form *forms, unsigned count) {
+static void report_modifiers(verifier *v) {
+    unsigned count = 0;
+    const ptx_form *forms = ptx_table_forms(v->table, v->instruction->op, &count);
     const char *stray = stray_modifier(v, forms, count);
     base_diagnostic *d = stray != NULL
                              ? base_report(v->diagnostics, BASE_ERROR, "T0601", v->instruction->span,
@@ -690,20 +692,17 @@ static void check_origin(verifier *v) {
 
 /* The form that takes the instruction; NULL: why not is in v->why, *furthest is the operand that failed
  * (UINT32_MAX: their number), *modifiers_fit whether any form takes the modifiers. */
-static const ptx_form *find_form(verifier *v, const ptx_form *forms, unsigned count, unsigned *furthest,
-                                 bool *modifiers_fit) {
+static const ptx_form *find_form(verifier *v, unsigned *furthest, bool *modifiers_fit) {
+    const ptx_spelling *spelling = ptx_table_spelling(v->table, v->instruction);
     unsigned reached = 0;
     const ptx_form *fits = NULL;
     char why[sizeof(v->why)] = "";
     *furthest = 0;
     *modifiers_fit = false;
-    for (unsigned i = 0; i < count && (fits == NULL || !target_has(v, fits)); i++) {
-        if (!ptx_form_takes_modifiers(&forms[i], v->instruction)) {
-            continue;
-        }
+    for (unsigned i = 0; i < spelling->form_count && (fits == NULL || !target_has(v, fits)); i++) {
         v->why[0] = '\0';
-        if (check_operands(v, &forms[i], &reached)) {
-            fits = &forms[i];
+        if (check_operands(v, spelling->forms[i], &reached)) {
+            fits = spelling->forms[i];
         } else if (!*modifiers_fit || (reached != UINT32_MAX && reached >= *furthest)) {
             *furthest = reached;
             memcpy(why, v->why, sizeof(why));
@@ -730,17 +729,16 @@ static void check_output_lanes(verifier *v) {
 
 static void check_instruction(verifier *v, bool ours) {
     const ptx_instruction *instruction = v->instruction;
-    unsigned count = 0, furthest = 0;
-    const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count);
+    unsigned furthest = 0;
     bool modifiers_fit = false;
     if (instruction->guard != NULL && instruction->guard->type != PTX_TYPE_PRED) {
         base_report(v->diagnostics, BASE_ERROR, "T0602", instruction->span,
                     "the guard '%s' is .%s, not a predicate", instruction->guard->name,
                     ptx_type_name(instruction->guard->type));
     }
-    const ptx_form *fits = find_form(v, forms, count, &furthest, &modifiers_fit);
+    const ptx_form *fits = find_form(v, &furthest, &modifiers_fit);
     if (!modifiers_fit) {
-        report_modifiers(v, forms, count);
+        report_modifiers(v);
         return;
     }
     if (fits == NULL) {
@@ -827,7 +825,7 @@ bool ptx_verify_instruction(base_arena *arena, ptx_table *table, const ptx_instr
     bool modifiers_fit = false;
     v.table = table;
     const ptx_form *forms = ptx_table_forms(v.table, instruction->op, &count);
-    const ptx_form *fits = find_form(&v, forms, count, &furthest, &modifiers_fit);
+    const ptx_form *fits = find_form(&v, &furthest, &modifiers_fit);
     if (fits != NULL && target_has(&v, fits)) {
         return true;
     }
@@ -907,18 +905,7 @@ uint32_t ptx_module_minimum_version(const ptx_module *module) {
         version = larger(version, function_version(function));
         for (size_t i = 0; i < function->instructions.count; i++) {
             const ptx_instruction *instruction = &function->instructions.items[i];
-            unsigned count = 0, lowest = 0;
-            const ptx_form *forms = ptx_table_forms(table, instruction->op, &count);
-            for (unsigned k = 0; k < count; k++) {
-                if (ptx_form_takes_modifiers(&forms[k], instruction) &&
-                    (lowest == 0 || forms[k].version < lowest)) {
-                    lowest = forms[k].version;
-                }
-            }
-            version = larger(version, lowest);
-            for (unsigned m = 0; m < instruction->mod_count; m++) {
-                version = larger(version, ptx_mod_version(instruction->mods[m]));
-            }
+            version = larger(version, ptx_table_spelling(table, instruction)->version);
             for (unsigned k = 0; k < instruction->operand_count; k++) {
                 version = larger(version, special_version_of(&instruction->operands[k]));
             }
