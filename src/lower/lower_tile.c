@@ -238,6 +238,12 @@ static bool check_attribute(const char *name, const ir_expr *value) {
         !strcmp(name, "cta_group") || !strcmp(name, "transpose_A") || !strcmp(name, "transpose_B") ||
         !strcmp(name, "transA") || !strcmp(name, "transB"))
         return is_whole(value);
+    if (!strcmp(name, "weight_stationary"))
+        return is_whole(value);
+    if (!strcmp(name, "SFA") || !strcmp(name, "SFB"))
+        return value->op == IR_REGION;
+    if (!strcmp(name, "A_type") || !strcmp(name, "B_type"))
+        return value->op == IR_STRING;
     if (!strcmp(name, "pred"))
         return is_number(value) && ir_type_is_bool(value->type);
     if (!strcmp(name, "index"))

@@ -54,8 +54,27 @@ ir_stmt *lower_tile_block(lower_tile *op) {
 
 /* ---- tensor memory ---- */
 
+/* Columns that a start moves which only a run knows; NULL when the axis is not columns alone, or its inner
+ * factors would be cut. */
+static const ir_expr *moved_columns(lower_tile *op, const layout_iter *iters, uint32_t count,
+                                    const ir_expr *start) {
+    int64_t inner = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (iters[i].axis != LAYOUT_AXIS_TCOL)
+            return NULL;
+    for (uint32_t i = 1; i < count; i++)
+        inner *= iters[i].extent;
+    if (count == 0 || !arith_is_multiple(op->context->facts, start, inner))
+        return NULL;
+    if (iters[0].stride % inner == 0)
+        return lower_tile_integer(op, IR_MUL, start, lower_tile_int(op, iters[0].stride / inner));
+    return lower_tile_integer(op, IR_MUL,
+                              lower_tile_integer(op, IR_FLOORDIV, start, lower_tile_int(op, inner)),
+                              lower_tile_int(op, iters[0].stride));
+}
+
 /* The region's own layout, its offset taken out: columns that only a run knows are added to *column. */
-const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out) {
+const char *lower_tile_tmem_part(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out) {
     lower_context *context = op->context;
     base_arena *arena = context->arena;
     const ir_tensor *tensor = region->tensor;
@@ -81,14 +100,14 @@ const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *regi
     for (uint32_t i = 0; i < region->rank; i++) {
         begin[i] = 0;
         if (!arith_is_constant(context->facts, region->start[i], &begin[i])) {
-            const layout_iter *iter = group ? &group->shard[separators[i]] : NULL;
-            if (!group || separators[i + 1] - separators[i] != 1 || iter->axis != LAYOUT_AXIS_TCOL)
+            const ir_expr *moved = group ? moved_columns(op, &group->shard[separators[i]],
+                                                         separators[i + 1] - separators[i], region->start[i])
+                                         : NULL;
+            if (!moved)
                 return base_arena_format(
                     arena,
                     "a start of '%s' that only a run knows stands on an axis that is not columns alone",
                     tensor->name);
-            const ir_expr *moved =
-                lower_tile_integer(op, IR_MUL, region->start[i], lower_tile_int(op, iter->stride));
             column = column ? lower_tile_integer(op, IR_ADD, column, moved) : moved;
         }
         end[i] = begin[i] + region->size[i];
@@ -103,10 +122,9 @@ const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *regi
         plain->offset[a] = 0;
     plain->offset_axes = 0;
     int64_t first = slice->offset[LAYOUT_AXIS_TCOL], per = 32 / bits;
-    if (first % per || (column && !arith_is_multiple(context->facts, column, per)))
-        return base_arena_format(arena, "the columns of '%s' do not start at a cell of 32 bits",
-                                 tensor->name);
-    *out = (lower_tile_tmem){.layout = plain, .bits = bits};
+    *out = (lower_tile_tmem){.layout = plain, .bits = bits, .into = first % per};
+    if (column && !arith_is_multiple(context->facts, column, per))
+        out->into = per; /* anywhere */
     const ir_expr *data = tensor->data;
     while (data && data->op == IR_DATA)
         data = data->at.tensor->data;
@@ -121,6 +139,35 @@ const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *regi
                                                                                    lower_tile_int(op, per))));
     out->address = lower_tile_cell(op, out->address, constant);
     return NULL;
+}
+
+const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out) {
+    const char *reason = lower_tile_tmem_part(op, region, out);
+    if (!reason && out->into)
+        return base_arena_format(op->context->arena, "the columns of '%s' do not start at a cell of 32 bits",
+                                 region->tensor->name);
+    return reason;
+}
+
+unsigned lower_tile_windows(const layout_tile *layout) {
+    enum { WINDOWS = LAYOUT_TMEM_LANES / LAYOUT_WARP_LANES };
+    int64_t total = 1;
+    unsigned set = 0;
+    for (uint32_t i = 0; i < layout->replica_count; i++)
+        total *= layout->replica[i].extent <= WINDOWS && total <= WINDOWS ? layout->replica[i].extent : 0;
+    for (int64_t n = 0; n < total; n++) {
+        int64_t lane = 0, rest = n;
+        for (uint32_t i = 0; i < layout->replica_count; i++) {
+            if (layout->replica[i].axis != LAYOUT_AXIS_TLANE)
+                return 0;
+            lane += rest % layout->replica[i].extent * layout->replica[i].stride;
+            rest /= layout->replica[i].extent;
+        }
+        if (lane < 0 || lane % LAYOUT_WARP_LANES || lane >= LAYOUT_TMEM_LANES)
+            return 0;
+        set |= 1u << lane / LAYOUT_WARP_LANES;
+    }
+    return set;
 }
 
 const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t offset) {
@@ -206,13 +253,13 @@ static const char *start_probe(lower_tile *op, const lower_tile_region *region, 
 
 /* PTX ISA 9.7.16.3.3: bytes from the start, before the swizzle, in the canonical layout of the descriptor. */
 static int64_t canonical(const lower_tile_matrix *m, unsigned bits, int64_t row, int64_t k) {
-    int64_t width = 16 << m->mode, across = width * 8 / bits;
+    int64_t width = 16 << m->mode, across = width * 8 / bits, high = m->wide_atoms ? 4 : 8;
     bool plain = m->mode == LAYOUT_MODE_NONE;
     if (!m->mn_major)
         return plain ? row % 8 * 16 + row / 8 * m->stride + k * bits / 8 / 16 * m->leading + k * bits / 8 % 16
                      : row % 8 * width + row / 8 * m->stride + k * bits / 8;
-    int64_t along = row / across, down = k / 8;
-    return row % across * bits / 8 + k % 8 * width +
+    int64_t along = row / across, down = k / high;
+    return row % across * bits / 8 + k % high * width +
            (plain ? along * m->stride + down * m->leading : along * m->leading + down * m->stride);
 }
 
@@ -228,65 +275,121 @@ static const char *expected_layout(lower_tile *op, const probe *p) {
                              num_dtype_name(region->tensor->type.dtype));
 }
 
-const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region, bool transposed,
-                                 int64_t depth, lower_tile_matrix *out) {
+/* The swizzle as a mode of descriptors; that of 128 bytes may have atoms of 32 bytes instead of 16. */
+static bool read_swizzle(lower_tile_matrix *out, unsigned bits) {
+    const layout_tile *layout = out->region->tensor->type.layout;
+    layout_swizzle z = layout ? layout->swizzle : (layout_swizzle){0}, wanted;
+    if (!z.present || z.length == 0)
+        return true;
+    if (z.outer)
+        return false;
+    for (int mode = LAYOUT_MODE_32B; mode <= LAYOUT_MODE_128B; mode++)
+        if (layout_mode_swizzle((layout_mode)mode, bits, &wanted) && wanted.per_element == z.per_element &&
+            wanted.length == z.length && wanted.atom == z.atom) {
+            out->mode = (layout_mode)mode;
+            return true;
+        }
+    if (!layout_mode_swizzle(LAYOUT_MODE_128B, bits, &wanted) || z.per_element != wanted.per_element + 1 ||
+        z.length != 2 || z.atom != 2)
+        return false;
+    out->mode = LAYOUT_MODE_128B;
+    out->wide_atoms = true;
+    return true;
+}
+
+/* A start that only a run knows: wherever it may be, the tile there must look as it does at 0. */
+static bool looks_the_same(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
+                           const int64_t *shape, uint32_t axis) {
+    arith_modular known = arith_modular_set(op->context->facts, region->start[axis]);
+    int64_t extent = region->size[axis], count = shape[axis], at[LOWER_TILE_AXES] = {0};
+    int64_t step = known.modulus > 0 ? known.modulus : 1;
+    if (count > SHARED_LIMIT)
+        return false;
+    int64_t *places = BASE_NEW_ARRAY(op->context->arena, int64_t, count + 1);
+    for (int64_t x = 0; x < count; x++) {
+        at[axis] = x;
+        places[x] = position(op, plain, at, region->rank, shape);
+    }
+    for (int64_t s = (known.remainder % step + step) % step; s + extent <= count; s += step)
+        for (int64_t x = 0; x < extent; x++)
+            if (places[s + x] - places[s] != places[x] - places[0])
+                return false;
+    return true;
+}
+
+const char *lower_tile_starts_alike(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
+                                    const int64_t *shape) {
+    int64_t known;
+    for (uint32_t i = 0; i < region->rank; i++)
+        if (!arith_is_constant(op->context->facts, region->start[i], &known) &&
+            !looks_the_same(op, region, plain, shape, i))
+            return base_arena_format(op->context->arena,
+                                     "the tile of '%s' is not the same wherever axis %u may start: it must "
+                                     "start at a multiple of its extent",
+                                     region->tensor->name, i);
+    return NULL;
+}
+
+static const char *check_starts(lower_tile *op, const probe *p, const lower_tile_matrix *m, unsigned bits) {
+    const lower_tile_region *region = m->region;
+    int64_t unit = 128 / bits, rows = m->mn_major && unit > 8 ? unit : 8, k = m->mn_major ? 8 : unit;
+    if (!arith_is_multiple(op->context->facts, region->start[p->row_axis], rows) ||
+        !arith_is_multiple(op->context->facts, region->start[p->k_axis], k))
+        return base_arena_format(op->context->arena,
+                                 "the start of '%s' is not certain to be at a unit of %lld rows and %lld of K",
+                                 region->tensor->name, (long long)rows, (long long)k);
+    return lower_tile_starts_alike(op, region, p->plain, p->shape);
+}
+
+/* With rows or K running along memory, as m->mn_major says. */
+static const char *describe(lower_tile *op, const probe *p, int64_t depth, lower_tile_matrix *m) {
     base_arena *arena = op->context->arena;
-    const ir_tensor *tensor = region->tensor;
+    const ir_tensor *tensor = m->region->tensor;
     unsigned bits = num_dtype_bits(tensor->type.dtype);
-    probe p;
-    const char *reason = start_probe(op, region, transposed, &p);
+    int64_t width = 16 << m->mode, across = width * 8 / bits, unit = 128 / bits, high = m->wide_atoms ? 4 : 8;
+    bool mn = m->mn_major, plain = m->mode == LAYOUT_MODE_NONE;
+    if (m->depth % depth || m->rows % 8 || p->begin[p->row_axis] % 8)
+        return base_arena_format(arena, "'%s' has %lld rows and K = %lld; they come in steps of 8 and %lld",
+                                 tensor->name, (long long)m->rows, (long long)m->depth, (long long)depth);
+    if (mn && (m->rows % unit || bits < 8))
+        return expected_layout(op, p);
+    const char *reason = check_starts(op, p, m, bits);
     if (reason)
         return reason;
-    *out = (lower_tile_matrix){.region = region, .row_axis = p.row_axis, .k_axis = p.k_axis};
-    out->rows = region->size[p.row_axis];
-    out->depth = region->size[p.k_axis];
-    out->mn_major = transposed;
-    if (out->rows > SHARED_LIMIT || out->depth > SHARED_LIMIT || out->rows * out->depth > SHARED_LIMIT)
-        return base_arena_format(arena, "'%s' is larger than shared memory", tensor->name);
-    layout_swizzle z = tensor->type.layout ? tensor->type.layout->swizzle : (layout_swizzle){0}, wanted;
-    bool found = !z.present || z.length == 0;
-    for (int mode = LAYOUT_MODE_32B; !found && mode <= LAYOUT_MODE_128B; mode++)
-        if (layout_mode_swizzle((layout_mode)mode, bits, &wanted) && wanted.per_element == z.per_element &&
-            wanted.length == z.length && wanted.atom == z.atom && !z.outer) {
-            out->mode = (layout_mode)mode;
-            found = true;
-        }
-    if (!found)
-        return expected_layout(op, &p);
-    int64_t width = 16 << out->mode, across = width * 8 / bits, unit = 128 / bits;
-    if (out->depth % depth || out->rows % 8 || p.begin[p.row_axis] % 8)
-        return base_arena_format(arena, "'%s' has %lld rows and K = %lld; they come in steps of 8 and %lld",
-                                 tensor->name, (long long)out->rows, (long long)out->depth, (long long)depth);
-    if (!arith_is_multiple(op->context->facts, region->start[p.row_axis], 8) ||
-        !arith_is_multiple(op->context->facts, region->start[p.k_axis], transposed ? 8 : unit))
-        return base_arena_format(
-            arena, "the start of '%s' is not certain to be at a unit of 8 rows and 16 bytes", tensor->name);
-    int64_t start = bytes_at(&p, 0, 0);
-    bool plain = out->mode == LAYOUT_MODE_NONE;
-    int64_t next_rows = 0, next_k = 0;
-    if (transposed) {
-        next_rows = out->rows > across ? bytes_at(&p, across, 0) - start : 0;
-        next_k = bytes_at(&p, 0, 8) - start;
-        out->leading = plain ? next_k : next_rows;
-        out->stride = plain ? next_rows : next_k;
+    int64_t start = bytes_at(p, 0, 0);
+    if (mn) {
+        int64_t next_rows = m->rows > across ? bytes_at(p, across, 0) - start : 0;
+        int64_t next_k = m->depth > high ? bytes_at(p, 0, high) - start : 0;
+        m->leading = plain ? next_k : next_rows;
+        m->stride = plain ? next_rows : next_k;
     } else {
-        out->stride = out->rows > 8 ? bytes_at(&p, 8, 0) - start : 0;
-        out->leading = plain ? bytes_at(&p, 0, unit) - start : 0;
+        m->stride = m->rows > 8 ? bytes_at(p, 8, 0) - start : 0;
+        m->leading = plain ? bytes_at(p, 0, unit) - start : 0;
     }
-    if (out->leading < 0 || out->stride < 0 || out->leading % 16 || out->stride % 16 || out->leading >> 18 ||
-        out->stride >> 18)
-        return expected_layout(op, &p);
+    if (m->leading < 0 || m->stride < 0 || m->leading % 16 || m->stride % 16 || m->leading >> 18 ||
+        m->stride >> 18)
+        return expected_layout(op, p);
     /* element by element: the layout and the descriptor's own arithmetic */
-    for (int64_t k = 0; k < out->depth; k += depth) {
-        int64_t from = bytes_at(&p, 0, k);
-        for (int64_t row = 0; row < out->rows; row += transposed ? unit : 1)
-            for (int64_t j = 0; j < depth; j += transposed ? 1 : unit)
-                if (bytes_at(&p, row, k + j) - from != canonical(out, bits, row, j) ||
-                    bytes_at(&p, row + (transposed ? unit - 1 : 0), k + j + (transposed ? 0 : unit - 1)) -
-                            bytes_at(&p, row, k + j) !=
-                        16 - bits / 8)
-                    return expected_layout(op, &p);
+    for (int64_t k = 0; k < m->depth; k += depth) {
+        int64_t from = bytes_at(p, 0, k);
+        for (int64_t row = 0; row < m->rows; row += mn ? unit : 1)
+            for (int64_t j = 0; j < depth; j += mn ? 1 : unit)
+                if (bytes_at(p, row, k + j) - from != canonical(m, bits, row, j) ||
+                    bytes_at(p, row + (mn ? unit - 1 : 0), k + j + (mn ? 0 : unit - 1)) -
+                            bytes_at(p, row, k + j) !=
+                        16 - (bits + 7) / 8)
+                    return expected_layout(op, p);
     }
+    if (mn && bits == 32 && !m->wide_atoms)
+        return base_arena_format(arena,
+                                 "rows of '%s' run along memory, and of %s the unit reads that only under the "
+                                 "swizzle of 128 bytes with atoms of 32: ComposeLayout(3, 2, 2, tile)",
+                                 tensor->name, num_dtype_name(tensor->type.dtype));
+    if (mn && bits != 32 && m->wide_atoms)
+        return base_arena_format(arena,
+                                 "rows of '%s' run along memory, and of %s the unit does not read that under "
+                                 "a swizzle with atoms of 32 bytes",
+                                 tensor->name, num_dtype_name(tensor->type.dtype));
     if (!lower_tile_align(op, tensor, plain ? 16 : width * 8))
         return base_arena_format(
             arena, "'%s' is not certain to start at a multiple of %lld bytes, its swizzle's pattern",
@@ -294,9 +397,47 @@ const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region
     return NULL;
 }
 
+const char *lower_tile_matrix_of(lower_tile *op, const lower_tile_region *region, bool transposed,
+                                 int64_t depth, lower_tile_matrix *out) {
+    base_arena *arena = op->context->arena;
+    unsigned bits = num_dtype_bits(region->tensor->type.dtype);
+    probe p;
+    const char *reason = start_probe(op, region, transposed, &p);
+    if (reason)
+        return reason;
+    *out = (lower_tile_matrix){.region = region, .row_axis = p.row_axis, .k_axis = p.k_axis};
+    out->rows = region->size[p.row_axis];
+    out->depth = region->size[p.k_axis];
+    if (out->rows > SHARED_LIMIT || out->depth > SHARED_LIMIT || out->rows * out->depth > SHARED_LIMIT)
+        return base_arena_format(arena, "'%s' is larger than shared memory", region->tensor->name);
+    if (!read_swizzle(out, bits))
+        return expected_layout(op, &p);
+    /* what lies along memory is mostly the last axis */
+    lower_tile_matrix other = *out;
+    out->mn_major = transposed;
+    other.mn_major = !transposed;
+    reason = describe(op, &p, depth, out);
+    if (reason && !describe(op, &p, depth, &other)) {
+        *out = other;
+        return NULL;
+    }
+    return reason;
+}
+
+const ir_expr *lower_tile_descriptor_at(lower_tile *op, const ir_expr *address, int64_t leading,
+                                        int64_t stride, uint64_t swizzle) {
+    ir_module *module = op->module;
+    uint64_t fields =
+        (uint64_t)leading >> 4 << 16 | (uint64_t)stride >> 4 << 32 | UINT64_C(1) << 46 | swizzle << 61;
+    ir_type wide = ir_type_prim(NUM_DTYPE_U64, 1);
+    address = ir_binary(module, IR_BITAND, address, ir_int(module, NUM_DTYPE_U32, 0x3ffff));
+    address = ir_binary(module, IR_SHR, address, ir_int(module, NUM_DTYPE_U32, 4));
+    return ir_binary(module, IR_BITOR, ir_cast(module, wide, address),
+                     ir_int(module, NUM_DTYPE_U64, (int64_t)fields));
+}
+
 const ir_expr *lower_tile_descriptor(lower_tile *op, const lower_tile_matrix *m, int64_t row, int64_t k) {
     static const uint64_t codes[] = {0, 6, 4, 2};
-    ir_module *module = op->module;
     const ir_expr *indices[LOWER_TILE_AXES];
     for (uint32_t i = 0; i < m->region->rank; i++) {
         int64_t moved = i == m->row_axis ? row : i == m->k_axis ? k : 0;
@@ -304,12 +445,6 @@ const ir_expr *lower_tile_descriptor(lower_tile *op, const lower_tile_matrix *m,
                            : m->region->start[i];
     }
     const ir_expr *address =
-        lower_tile_shared(op, ir_address(module, m->region->tensor, indices, m->region->rank));
-    uint64_t fields = (uint64_t)m->leading >> 4 << 16 | (uint64_t)m->stride >> 4 << 32 | UINT64_C(1) << 46 |
-                      codes[m->mode] << 61;
-    ir_type wide = ir_type_prim(NUM_DTYPE_U64, 1);
-    address = ir_binary(module, IR_BITAND, address, ir_int(module, NUM_DTYPE_U32, 0x3ffff));
-    address = ir_binary(module, IR_SHR, address, ir_int(module, NUM_DTYPE_U32, 4));
-    return ir_binary(module, IR_BITOR, ir_cast(module, wide, address),
-                     ir_int(module, NUM_DTYPE_U64, (int64_t)fields));
+        lower_tile_shared(op, ir_address(op->module, m->region->tensor, indices, m->region->rank));
+    return lower_tile_descriptor_at(op, address, m->leading, m->stride, m->wide_atoms ? 1 : codes[m->mode]);
 }

@@ -21,9 +21,10 @@ typedef struct plan {
     const lower_tile_region *slots, *cells;
     lower_tile_tmem tmem;
     bool is_load;
+    bool is_packed; /* elements of 16 bits, each in a cell for itself: two cells for a register */
     unsigned bits;
     int64_t registers;
-    int32_t (*cell)[REGISTERS]; /* lane * 65536 + column of each thread's registers */
+    int32_t (*cell)[REGISTERS]; /* lane * 65536 + column of each thread's registers; the lower of two cells */
     BASE_VECTOR(transfer) transfers;
 } plan;
 
@@ -48,6 +49,34 @@ static const char *refuse_registers(lower_tile *op, const plan *p, const char *w
 }
 
 /* ---- which cell is which register ---- */
+
+/* Whether elements of 16 bits leave the upper half of every cell free, as accumulators of float16 do. */
+static bool has_cells_of_their_own(const plan *p) {
+    bool found = false;
+    for (uint32_t i = 0; i < p->tmem.layout->shard_count; i++) {
+        const layout_iter *iter = &p->tmem.layout->shard[i];
+        if (iter->axis != LAYOUT_AXIS_TCOL || iter->extent == 1)
+            continue;
+        if (iter->stride % 2)
+            return false;
+        found = true;
+    }
+    return found && p->bits == 16;
+}
+
+/* The element in slot `slot` of a thread stands at a lane and column: NULL, or what is wrong. */
+static const char *note_register(plan *p, int64_t thread, int64_t slot, int64_t lane, int64_t column) {
+    int64_t per = 32 / p->bits, part = slot % per;
+    if (!p->is_packed && part != column % per)
+        return "parts of registers and of cells do not match";
+    int64_t at = p->is_packed ? column / per - part : column / per;
+    int32_t *cell = &p->cell[thread][slot / per], value = (int32_t)(lane * 65536 + at);
+    if (*cell != UNSET && *cell != value)
+        return p->is_packed ? "a register would hold halves of cells that are no neighbours"
+                            : "a register would hold parts of two cells";
+    *cell = value;
+    return NULL;
+}
 
 static const char *map_registers(lower_tile *op, plan *p) {
     base_arena *arena = op->context->arena;
@@ -84,6 +113,7 @@ static const char *map_registers(lower_tile *op, plan *p) {
     if (!layout_span(slots->tensor->type.layout, LAYOUT_AXIS_M, &span) || span / per > REGISTERS)
         return "a thread has more registers of it than 512";
     p->registers = (span + per - 1) / per;
+    p->is_packed = has_cells_of_their_own(p);
     p->cell = base_arena_allocate(arena, sizeof(int32_t[THREADS][REGISTERS]));
     for (int t = 0; t < THREADS; t++)
         for (int r = 0; r < REGISTERS; r++)
@@ -100,12 +130,11 @@ static const char *map_registers(lower_tile *op, plan *p) {
         }
         int64_t thread = at[0][LAYOUT_AXIS_TID_IN_WG], slot = at[0][LAYOUT_AXIS_M];
         int64_t column = at[1][LAYOUT_AXIS_TCOL], lane = at[1][LAYOUT_AXIS_TLANE];
-        if (thread < 0 || thread >= THREADS || slot < 0 || slot >= span || slot % per != column % per)
-            return refuse_registers(op, p, "halves of registers and of cells do not match");
-        int32_t *cell = &p->cell[thread][slot / per], value = (int32_t)(lane * 65536 + column / per);
-        if (*cell != UNSET && *cell != value)
-            return refuse_registers(op, p, "a register would hold parts of two cells");
-        *cell = value;
+        if (thread < 0 || thread >= THREADS || slot < 0 || slot >= span)
+            return refuse_registers(op, p, "they are not those of a warpgroup");
+        const char *wrong = note_register(p, thread, slot, lane, column);
+        if (wrong)
+            return refuse_registers(op, p, wrong);
     }
     return NULL;
 }
@@ -113,7 +142,7 @@ static const char *map_registers(lower_tile *op, plan *p) {
 /* ---- the instructions ---- */
 
 static bool fits(const plan *p, const transfer *t) {
-    layout_transfer instruction = {.movement = t->movement, .count = t->count};
+    layout_transfer instruction = {.movement = t->movement, .count = t->count, .pack = p->is_packed};
     for (int thread = 0; thread < THREADS; thread++)
         for (int r = 0; r < t->registers; r++) {
             int row;
@@ -165,8 +194,11 @@ static const char *make_plan(lower_tile *op, plan *p) {
                                  "layout=TileLayout(S[(128, n) : (1@tid_in_wg, 1)])",
                                  p->slots->tensor->name);
     p->bits = num_dtype_bits(p->slots->tensor->type.dtype);
-    if (p->bits != num_dtype_bits(p->cells->tensor->type.dtype) || (p->bits != 32 && p->bits != 16))
-        return base_arena_format(arena, "'%s' is %s and '%s' is %s; both must have 32 bits, or both 16",
+    bool fits = p->bits == 32 || p->bits == 16 || (p->bits == 8 && store);
+    if (p->bits != num_dtype_bits(p->cells->tensor->type.dtype) || !fits)
+        return base_arena_format(arena,
+                                 "'%s' is %s and '%s' is %s; both must have 32 bits, or both 16, or 8 on the "
+                                 "way to tensor memory",
                                  p->slots->tensor->name, num_dtype_name(p->slots->tensor->type.dtype),
                                  p->cells->tensor->name, num_dtype_name(p->cells->tensor->type.dtype));
     if (op->threads == 0)
@@ -208,8 +240,9 @@ static num_dtype half_type(num_dtype dtype) {
 static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
                       const ir_tensor *slots, ir_stmt *block) {
     base_arena *arena = op->context->arena;
-    const char *pattern = base_arena_format(arena, "tcgen05.ld.sync.aligned.%s.x%d.b32 %s, [$0]",
+    const char *pattern = base_arena_format(arena, "tcgen05.ld.sync.aligned.%s.x%d%s.b32 %s, [$0]",
                                             layout_movement_name(t->movement), t->count,
+                                            p->is_packed ? ".pack::16b" : "",
                                             register_list(op, '%', 0, t->registers));
     const ir_expr *values =
         lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->registers, &address, 1);
@@ -234,26 +267,40 @@ static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir
     }
 }
 
+/* The register as one word: an element of 32 bits, two of 16, four of 8. */
+static const ir_expr *word_of(lower_tile *op, const plan *p, const ir_tensor *slots, int reg, ir_stmt *block) {
+    ir_module *module = op->module;
+    int per = 32 / (int)p->bits;
+    const ir_expr *parts[4], *word = NULL;
+    num_dtype carrier = p->bits == 32   ? NUM_DTYPE_U32
+                        : p->bits == 16 ? half_type(slots->type.dtype)
+                                        : NUM_DTYPE_U8;
+    for (int i = 0; i < per; i++) {
+        const ir_expr *index = lower_tile_int(op, (int64_t)per * reg + i);
+        parts[i] = bits_as(op, ir_load(module, slots, &index, 1), carrier);
+    }
+    if (p->bits == 32)
+        return parts[0];
+    if (p->bits == 16)
+        return lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, parts, 2);
+    for (int i = 0; i < per; i++) {
+        const ir_expr *part =
+            ir_binary(module, IR_SHL, lower_tile_word(op, parts[i]), ir_int(module, NUM_DTYPE_U32, 8 * i));
+        word = word ? ir_binary(module, IR_BITOR, word, part) : part;
+    }
+    return lower_tile_let(op, block, "w", word);
+}
+
 static void emit_store(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
                        const ir_tensor *slots, ir_stmt *block) {
     base_arena *arena = op->context->arena;
     const ir_expr **args = BASE_NEW_ARRAY(arena, const ir_expr *, t->registers + 1);
     args[0] = address;
-    for (int r = 0; r < t->registers; r++) {
-        const ir_expr *index = lower_tile_int(op, p->bits == 32 ? t->first + r : 2 * (t->first + r));
-        const ir_expr *value = ir_load(op->module, slots, &index, 1);
-        if (p->bits == 32) {
-            args[r + 1] = bits_as(op, value, NUM_DTYPE_U32);
-            continue;
-        }
-        const ir_expr *next = lower_tile_int(op, 2 * (t->first + r) + 1);
-        num_dtype half = half_type(slots->type.dtype);
-        const ir_expr *halves[] = {bits_as(op, value, half),
-                                   bits_as(op, ir_load(op->module, slots, &next, 1), half)};
-        args[r + 1] = lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, halves, 2);
-    }
-    const char *pattern = base_arena_format(arena, "tcgen05.st.sync.aligned.%s.x%d.b32 [$0], %s",
+    for (int r = 0; r < t->registers; r++)
+        args[r + 1] = word_of(op, p, slots, t->first + r, block);
+    const char *pattern = base_arena_format(arena, "tcgen05.st.sync.aligned.%s.x%d%s.b32 [$0], %s",
                                             layout_movement_name(t->movement), t->count,
+                                            p->is_packed ? ".unpack::16b" : "",
                                             register_list(op, '$', 1, t->registers));
     ir_block_add(op->module, block, lower_tile_instruction(op, pattern, args, (uint32_t)t->registers + 1));
 }

@@ -2,7 +2,7 @@
 # Tile operations that cannot be: `# refuse: ENTRY PATTERN`, where the pattern must be in the one report.
 from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
-from tvm.tirx.layout import TileLayout, S, laneid, tid_in_wg
+from tvm.tirx.layout import TileLayout, S, TCol, TLane, laneid, tid_in_wg
 
 
 # refuse: extents error: no way to do copy at scope cta.*T0562
@@ -200,3 +200,193 @@ def empty(A: T.Buffer((64, 64), "float16"), B: T.Buffer((64, 64), "float16")):
     b = T.cta_id([1])
     t = T.thread_id([128])
     Tx.cta.copy(B[0:0, :], A[0:0, :])
+
+
+@T.inline
+def multiply(d, a, b, u=None, v=None, d_type="float32", d_layout=None, u_type="float8_e8m0fnu", u_scope="tmem", u_layout=None, **config):
+    """A gemm_async of the types and shapes that are wrong."""
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared(a[0:2], a[2], layout=T.mma_shared_layout(a[2], "auto", a[0:2]))
+    Bs = T.alloc_shared(b[0:2], b[2], layout=T.mma_shared_layout(b[2], "auto", b[0:2]))
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor(d, d_type, scope="tmem", layout=d_layout or T.tmem_datapath_layout("D" if d[0] == 128 else "F" if d[0] == 64 else "G", *d))])
+    if u is None:
+        Tx.gemm_async(acc[:, :], As[:, :], Bs[:, :], **config)
+    else:
+        if u_scope == "tmem":
+            Ut = T.cuda.decl_tmem(slot[0] + 256, ty_args=[T.Tensor(u, u_type, scope="tmem", layout=u_layout or T.sf_tmem_layout(u[0], u[1], 1))])
+        else:
+            Ut = T.alloc_shared(u, u_type)
+        Vt = T.cuda.decl_tmem(slot[0] + 384, ty_args=[T.Tensor(v, u_type, scope="tmem", layout=T.sf_tmem_layout(v[0], v[1], 1))])
+        Tx.gemm_async(acc[:, :], As[:, :], Bs[:, :], SFA=Ut[:, :], SFB=Vt[:, :], **config)
+
+
+# refuse: half_of_bfloat "tcgen05": the accumulator 'acc' is float16; of bfloat16 with bfloat16 it is float32
+@T.prim_func
+def half_of_bfloat():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "bfloat16"), (64, 64, "bfloat16"), d_type="float16")
+
+
+# refuse: half_packed 'acc' lies at S\[\(128,64\):\(1@TLane,1@TCol\)\], and an MMA of M = 128 with cta_group 1 writes datapath D, float16 in a cell for itself: .*tmem_mma_operand_layout\("D", \(128, 64\), "float16", M=128, cta_group=1\)
+@T.prim_func
+def half_packed():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (64, 64, "float16"), d_type="float16")
+
+
+# refuse: four_bits 'As' is a tensor of float4_e2m1fn; this MMA reads 16 bytes of memory for 16 elements: a uint8 tensor with A_type="float4_e2m1fn"; packed operands are both of 4 bits
+@T.prim_func
+def four_bits():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float4_e2m1fn"), (64, 64, "float8_e4m3fn"))
+
+
+# refuse: held_wrongly A_type="float16": it says which elements the bytes of a uint8 tensor hold, .* and 'As' is uint8
+@T.prim_func
+def held_wrongly():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "uint8"), (64, 64, "float8_e4m3fn"), A_type="float16")
+
+
+# refuse: scaled_halves there is no MMA of float16 with float16 and scale factors: float4_e2m1fn with itself
+@T.prim_func
+def scaled_halves():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (64, 64, "float16"), (128, 4), (64, 4))
+
+
+# refuse: scaled_64 M = 64 rows; with scale factors one CTA has 128
+@T.prim_func
+def scaled_64():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((64, 64), (64, 64, "float8_e4m3fn"), (64, 64, "float8_e4m3fn"), (64, 2), (64, 2))
+
+
+# refuse: factor_type scale factors of float8_e4m3fn are float8_e8m0fnu, and 'Ut' is float8_e4m3fn
+@T.prim_func
+def factor_type():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float8_e4m3fn"), (64, 64, "float8_e4m3fn"), (128, 2), (64, 2), u_type="float8_e4m3fn")
+
+
+# refuse: factor_scope the scale factors 'Ut' must be in tensor memory, not in shared: copy_async takes them there
+@T.prim_func
+def factor_scope():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float8_e4m3fn"), (64, 64, "float8_e4m3fn"), (128, 2), (64, 2), u_scope="shared")
+
+
+# refuse: factor_count SFA: the region of 'Ut' is \(128, 4\); of 128 rows and 2 steps of K with 1 factors it is \(128, 2\)
+@T.prim_func
+def factor_count():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float8_e4m3fn"), (64, 64, "float8_e4m3fn"), (128, 4), (64, 2))
+
+
+# refuse: factor_place SFA: 'Ut' lies at .*, and factors of 128 rows, 1 for an instruction, are read from sf_tmem_layout\(128, 2, 1\), as TMEMPool.alloc_sf gives it
+@T.prim_func
+def factor_place():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float8_e4m3fn"), (64, 64, "float8_e4m3fn"), (128, 2), (64, 2), u_layout=TileLayout(S[(128, 2) : (1 @ TLane, 1 @ TCol)]))
+
+
+# refuse: stationary_pair weight_stationary= is for cta_group=1 without scale factors
+@T.prim_func
+def stationary_pair():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (32, 64, "float16"), weight_stationary=True, cta_group=2)
+
+
+# refuse: stationary_narrow N = 32 columns; of M = 128 they come in steps of 64
+@T.prim_func
+def stationary_narrow():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 32), (128, 64, "float16"), (32, 64, "float16"), weight_stationary=True)
+
+
+# refuse: thirty_two M = 32 rows in a CTA; the unit has 64 and 128, and 32 with weight_stationary=True
+@T.prim_func
+def thirty_two():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((32, 64), (32, 64, "float16"), (64, 64, "float16"))
+
+
+# refuse: not_blocks the cells of 'Ut' .* take no blocks of 8 rows of 16 bytes from 'Us' .*sf_smem_layout\(rows, SF_K, sf_per_mma\)
+@T.prim_func
+def not_blocks():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    Us = T.alloc_shared((128, 4), "float8_e8m0fnu")
+    Ut = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 4), "float8_e8m0fnu", scope="tmem", layout=T.sf_tmem_layout(128, 4, 1))])
+    if t == 0:
+        Tx.copy_async(Ut[:, :], Us[:, :], dispatch="tcgen05_cp")
+
+
+# refuse: floats_across rows of 'As' run along memory, and of float32 the unit reads that only under the swizzle of 128 bytes with atoms of 32: ComposeLayout\(3, 2, 2, tile\)
+@T.prim_func
+def floats_across():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared((16, 128), "float32", layout=T.mma_shared_layout("float32", "128B", (16, 128)))
+    Bs = T.alloc_shared((32, 16), "float32", layout=T.mma_shared_layout("float32", "64B", (32, 16)))
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    if t == 0:
+        Tx.gemm_async(acc[:, :], As[:, :], Bs[:, :], transA=True)
+
+
+# refuse: wanders the tile of 'Bs' is not the same wherever axis 1 may start: it must start at a multiple of its extent
+@T.prim_func
+def wanders():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    slot = T.alloc_shared((1,), "uint32")
+    As = T.alloc_shared((128, 64), "float16", layout=T.mma_shared_layout("float16", "128B", (128, 64)))
+    Bs = T.alloc_shared((32, 256), "float16", layout=T.mma_shared_layout("float16", "128B", (32, 256)))
+    acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, 32), "float32", scope="tmem")])
+    if t == 0:
+        for i in T.serial(8):
+            Tx.gemm_async(acc[:, :], As[:, :], Bs[:, i * 8 : i * 8 + 64])
