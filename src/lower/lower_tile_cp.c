@@ -14,16 +14,20 @@ static const struct {
     int64_t rows, bits; /* of one instruction */
     unsigned windows;   /* of 32 lanes that copies of a row stand in, from that of the row on */
 } shapes[] = {
-    {"128x256b", "", 128, 256, 1},   {"4x256b", "", 4, 256, 1},
-    {"128x128b", "", 128, 128, 1},   {"64x128b", "warpx2::02_13", 64, 128, 5},
-    {"64x128b", "warpx2::01_23", 64, 128, 3}, {"32x128b", "warpx4", 32, 128, 15},
+    {"128x256b", "", 128, 256, 1},
+    {"4x256b", "", 4, 256, 1},
+    {"128x128b", "", 128, 128, 1},
+    {"64x128b", "warpx2::02_13", 64, 128, 5},
+    {"64x128b", "warpx2::01_23", 64, 128, 3},
+    {"32x128b", "warpx4", 32, 128, 15},
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 /* Where the bytes of tensor memory come from: offsets in shared memory by lane and byte column. */
 typedef struct bytes {
     int32_t (*from)[COLUMN_BYTES];
-    const int64_t **element; /* coordinates, relative to the region, of the element that starts at an offset */
+    const int64_t *
+        *element; /* coordinates, relative to the region, of the element that starts at an offset */
 } bytes;
 
 /* One instruction: from a byte of shared memory to a lane and a column. */
@@ -108,8 +112,8 @@ static const char *read_bytes(lower_tile *op, const plan *p, unsigned bits, byte
     }
     if (total > LANES * COLUMN_BYTES)
         return base_arena_format(arena, "'%s' is larger than tensor memory", p->cells->tensor->name);
-    const layout_tile *layout = tensor->type.layout ? tensor->type.layout
-                                                    : layout_row_major(arena, shape, p->source->rank, &error);
+    const layout_tile *layout =
+        tensor->type.layout ? tensor->type.layout : layout_row_major(arena, shape, p->source->rank, &error);
     const layout_map *to = layout_map_make(arena, p->tmem.layout, sizes[0], rank, &error);
     if (!layout || !to || layout->swizzle.present)
         return base_arena_format(arena, "'%s' is no matrix, and blocks of 8 rows of 16 bytes have no swizzle",
@@ -118,7 +122,7 @@ static const char *read_bytes(lower_tile *op, const plan *p, unsigned bits, byte
     if (reason)
         return reason;
     out->from = base_arena_allocate(arena, sizeof(int32_t[LANES][COLUMN_BYTES]));
-    out->element = BASE_NEW_ARRAY(arena, const int64_t *, LANES * COLUMN_BYTES / CHUNK);
+    out->element = BASE_NEW_ARRAY(arena, const int64_t *, LANES *COLUMN_BYTES / CHUNK);
     for (int64_t n = 0; n < LANES * COLUMN_BYTES; n++)
         out->from[n / COLUMN_BYTES][n % COLUMN_BYTES] = UNSET;
     for (int64_t n = 0; n < total; n++) {
@@ -152,9 +156,9 @@ static const char *read_bytes(lower_tile *op, const plan *p, unsigned bits, byte
 
 /* Lane of a row, from that of the first. */
 static int64_t lane_of(int shape, int64_t row) {
-    return shapes[shape].rows == 4            ? 32 * row
+    return shapes[shape].rows == 4                                  ? 32 * row
            : shapes[shape].rows == 64 && shapes[shape].windows == 3 ? row / 32 * 64 + row % 32
-                                              : row;
+                                                                    : row;
 }
 
 /* Whether one instruction moves these cells; takes them away when it does. */
@@ -216,7 +220,8 @@ static const char *plan_blocks(lower_tile *op, plan *p, unsigned bits) {
     return base_arena_format(
         arena,
         "the cells of '%s' (%s) take no blocks of 8 rows of 16 bytes from '%s' (%s): scale factors go from "
-        "sf_smem_layout(rows, SF_K, sf_per_mma) to sf_tmem_layout of the same numbers, rows a multiple of 128",
+        "sf_smem_layout(rows, SF_K, sf_per_mma) to sf_tmem_layout of the same numbers, rows a multiple of "
+        "128",
         p->cells->tensor->name, layout_text_of(arena, p->tmem.layout), p->source->tensor->name,
         p->source->tensor->type.layout ? layout_text_of(arena, p->source->tensor->type.layout) : "row-major");
 }

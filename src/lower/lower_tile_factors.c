@@ -27,10 +27,11 @@ const char *lower_tile_factors_read(lower_tile *op, lower_tile_mma *p) {
                                      : p->sfb.tensor->type.scope != IR_SCOPE_TMEM ? &p->sfb
                                                                                   : NULL;
     if (wrong)
-        return base_arena_format(op->context->arena,
-                                 "the scale factors '%s' must be in tensor memory, not in %s: copy_async takes "
-                                 "them there from shared memory",
-                                 wrong->tensor->name, ir_scope_name(wrong->tensor->type.scope));
+        return base_arena_format(
+            op->context->arena,
+            "the scale factors '%s' must be in tensor memory, not in %s: copy_async takes "
+            "them there from shared memory",
+            wrong->tensor->name, ir_scope_name(wrong->tensor->type.scope));
     if (p->sfa.rank < 2 || p->sfb.rank < 2)
         return "scale factors have two axes, rows and factors along K";
     return NULL;
@@ -39,15 +40,18 @@ const char *lower_tile_factors_read(lower_tile *op, lower_tile_mma *p) {
 static const char *misplaced(lower_tile *op, const demand *want, const lower_tile_region *region) {
     base_arena *arena = op->context->arena;
     return base_arena_format(
-        arena, "%s: '%s' lies at %s, and factors of %lld rows, %lld for an instruction, are read from %s%lld, "
+        arena,
+        "%s: '%s' lies at %s, and factors of %lld rows, %lld for an instruction, are read from %s%lld, "
         "%lld, %lld%s",
         want->word, region->tensor->name,
-        region->tensor->type.layout ? layout_text_of(arena, region->tensor->type.layout) : "a lane for each row",
+        region->tensor->type.layout ? layout_text_of(arena, region->tensor->type.layout)
+                                    : "a lane for each row",
         (long long)want->rows, (long long)want->per,
         want->in_halves ? "lane i % 32 of each half of the lanes, a half of the rows in each: sf_tmem_layout("
                         : "sf_tmem_layout(",
         (long long)(want->rows + WINDOW - 1) / WINDOW * WINDOW, (long long)(want->steps * want->per),
-        (long long)want->per, want->in_halves ? ") has every row in each" : "), as TMEMPool.alloc_sf gives it");
+        (long long)want->per,
+        want->in_halves ? ") has every row in each" : "), as TMEMPool.alloc_sf gives it");
 }
 
 /* Whether row and factor stand where they are read; sets *first at row 0. */
@@ -81,7 +85,8 @@ static const char *place(lower_tile *op, const demand *want, const lower_tile_re
                                      region->tensor->name);
     if ((rows != want->rows && (rows != whole || want->in_halves)) || columns != want->steps * want->per)
         return base_arena_format(
-            arena, "%s: the region of '%s' is (%lld, %lld); of %lld rows and %lld steps of K with %lld "
+            arena,
+            "%s: the region of '%s' is (%lld, %lld); of %lld rows and %lld steps of K with %lld "
             "factors it is (%lld, %lld)",
             want->word, region->tensor->name, (long long)rows, (long long)columns, (long long)want->rows,
             (long long)want->steps, (long long)want->per, (long long)want->rows,

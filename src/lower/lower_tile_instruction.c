@@ -90,8 +90,10 @@ const char *lower_tile_tmem_part(lower_tile *op, const lower_tile_region *region
     const layout_tile *layout = tensor->type.layout;
     if (!layout && region->rank != 2)
         return base_arena_format(arena, "'%s' needs a layout on TLane and TCol", tensor->name);
-    if (!layout)
-        layout = layout_tmem_datapath(arena, 'D', shape[0], shape[1], 0, &error);
+    if (!layout) { /* a lane for each row */
+        layout_iter rows[] = {{shape[0], 1, LAYOUT_AXIS_TLANE}, {shape[1], 1, LAYOUT_AXIS_TCOL}};
+        layout = layout_make(arena, rows, 2, NULL, 0, NULL, 0, &error);
+    }
     if (!layout)
         return base_arena_format(arena, "'%s' needs a layout on TLane and TCol: %s", tensor->name,
                                  error.text);
@@ -335,9 +337,9 @@ static const char *check_starts(lower_tile *op, const probe *p, const lower_tile
     int64_t unit = 128 / bits, rows = m->mn_major && unit > 8 ? unit : 8, k = m->mn_major ? 8 : unit;
     if (!arith_is_multiple(op->context->facts, region->start[p->row_axis], rows) ||
         !arith_is_multiple(op->context->facts, region->start[p->k_axis], k))
-        return base_arena_format(op->context->arena,
-                                 "the start of '%s' is not certain to be at a unit of %lld rows and %lld of K",
-                                 region->tensor->name, (long long)rows, (long long)k);
+        return base_arena_format(
+            op->context->arena, "the start of '%s' is not certain to be at a unit of %lld rows and %lld of K",
+            region->tensor->name, (long long)rows, (long long)k);
     return lower_tile_starts_alike(op, region, p->plain, p->shape);
 }
 
@@ -381,10 +383,11 @@ static const char *describe(lower_tile *op, const probe *p, int64_t depth, lower
                     return expected_layout(op, p);
     }
     if (mn && bits == 32 && !m->wide_atoms)
-        return base_arena_format(arena,
-                                 "rows of '%s' run along memory, and of %s the unit reads that only under the "
-                                 "swizzle of 128 bytes with atoms of 32: ComposeLayout(3, 2, 2, tile)",
-                                 tensor->name, num_dtype_name(tensor->type.dtype));
+        return base_arena_format(
+            arena,
+            "rows of '%s' run along memory, and of %s the unit reads that only under the "
+            "swizzle of 128 bytes with atoms of 32: ComposeLayout(3, 2, 2, tile)",
+            tensor->name, num_dtype_name(tensor->type.dtype));
     if (mn && bits != 32 && m->wide_atoms)
         return base_arena_format(arena,
                                  "rows of '%s' run along memory, and of %s the unit does not read that under "

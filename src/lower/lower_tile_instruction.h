@@ -29,13 +29,14 @@ typedef struct lower_tile_tmem {
 /* Of any region, and of one that starts with a cell. */
 const char *lower_tile_tmem_part(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out);
 const char *lower_tile_tmem_region(lower_tile *op, const lower_tile_region *region, lower_tile_tmem *out);
-/* The windows of 32 lanes that copies of an element stand in, as bits, its own the lowest; 0: other places. */
+/* The windows of 32 lanes that copies of an element stand in, as bits, its own the lowest; 0: other places.
+ */
 unsigned lower_tile_windows(const layout_tile *layout);
 /* So many columns further, plus 65536 for each lane. */
 const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t offset);
 
-/* Whether a region whose start only a run knows lies, wherever it may start, as it does at 0: NULL or why not.
- * plain: the layout before its swizzle, over this shape. */
+/* Whether a region whose start only a run knows lies, wherever it may start, as it does at 0: NULL or why
+ * not. plain: the layout before its swizzle, over this shape. */
 const char *lower_tile_starts_alike(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
                                     const int64_t *shape);
 

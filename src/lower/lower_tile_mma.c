@@ -92,8 +92,8 @@ static const char *choose_step(lower_tile *op, lower_tile_mma *p) {
     for (p->step = p->n < 256 ? p->n : 256; p->step > 0 && !step_fits(p, p->step); p->step -= unit)
         ;
     if (p->step <= 0)
-        return base_arena_format(arena, "N = %lld columns; weight stationary they are 64, 128 or 256 at a time",
-                                 (long long)p->n);
+        return base_arena_format(
+            arena, "N = %lld columns; weight stationary they are 64, 128 or 256 at a time", (long long)p->n);
     p->descriptor |= (uint32_t)(!p->a_in_tmem && p->a_matrix.mn_major) << 15 |
                      (uint32_t)p->b_matrix.mn_major << 16 | (uint32_t)(p->step / 8) << 17 |
                      (uint32_t)(p->m * p->group / 16) << 24;
@@ -144,15 +144,17 @@ static const char *check_accumulator(lower_tile *op, const lower_tile_mma *p) {
             p->is_stationary ? "a weight stationary" : "an", (long long)(p->m * p->group),
             (long long)p->group, letter, p->is_half ? ", float16 in a cell for itself" : "",
             layout_text_of(arena, wanted),
-            p->is_half ? base_arena_format(arena,
-                                           "tmem_mma_operand_layout(\"D\", (%lld, %lld), \"float16\", M=%lld, "
-                                           "cta_group=%lld%s)",
-                                           (long long)p->m, (long long)p->n, (long long)(p->m * p->group),
-                                           (long long)p->group, p->is_stationary ? ", ws=True" : "")
-                       : base_arena_format(arena, "tmem_datapath_layout(\"%c\", %lld, %lld)", letter,
-                                           (long long)p->m, (long long)p->n));
+            p->is_half
+                ? base_arena_format(arena,
+                                    "tmem_mma_operand_layout(\"D\", (%lld, %lld), \"float16\", M=%lld, "
+                                    "cta_group=%lld%s)",
+                                    (long long)p->m, (long long)p->n, (long long)(p->m * p->group),
+                                    (long long)p->group, p->is_stationary ? ", ws=True" : "")
+                : base_arena_format(arena, "tmem_datapath_layout(\"%c\", %lld, %lld)", letter,
+                                    (long long)p->m, (long long)p->n));
     if ((letter == 'B' || letter == 'E' || letter == 'G') && p->step != p->n)
-        return base_arena_format(arena, "more than 256 columns of datapath %c are several accumulators", letter);
+        return base_arena_format(arena, "more than 256 columns of datapath %c are several accumulators",
+                                 letter);
     return NULL;
 }
 
@@ -244,10 +246,11 @@ static const char *pattern_of(lower_tile *op, const lower_tile_mma *p) {
     base_arena *arena = op->context->arena;
     const char *a = p->a_in_tmem ? "[$1]" : "$1";
     if (p->is_scaled)
-        return base_arena_format(arena,
-                                 "tcgen05.mma.cta_group::%lld.kind::%s.block_scale.scale_vec::%lldX [$0], %s, "
-                                 "$2, $3, [$4], [$5], $6",
-                                 (long long)p->group, p->kind, (long long)p->per, a);
+        return base_arena_format(
+            arena,
+            "tcgen05.mma.cta_group::%lld.kind::%s.block_scale.scale_vec::%lldX [$0], %s, "
+            "$2, $3, [$4], [$5], $6",
+            (long long)p->group, p->kind, (long long)p->per, a);
     return base_arena_format(arena, "tcgen05.mma%s.cta_group::%lld.kind::%s [$0], %s, $2, $3, $4",
                              p->is_stationary ? ".ws" : "", (long long)p->group, p->kind, a);
 }
@@ -262,8 +265,7 @@ static void emit_step(lower_tile *op, const lower_tile_mma *p, const char *patte
     args[count++] = p->a_in_tmem ? lower_tile_cell(op, p->a_cells.address, k * p->a_cells.bits / 32)
                                  : lower_tile_descriptor(op, &p->a_matrix, 0, k);
     args[count++] = lower_tile_descriptor(op, &p->b_matrix, n / p->group, k);
-    args[count++] =
-        ir_int(op->module, NUM_DTYPE_U32, p->descriptor | lower_tile_factors_bits(p, step));
+    args[count++] = ir_int(op->module, NUM_DTYPE_U32, p->descriptor | lower_tile_factors_bits(p, step));
     if (p->is_scaled) {
         args[count++] = lower_tile_cell(op, p->a_factors.cells.address, p->a_factors.first[step] / 4);
         args[count++] =

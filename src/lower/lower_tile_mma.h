@@ -15,15 +15,15 @@ typedef struct lower_tile_factors {
 typedef struct lower_tile_mma {
     const lower_tile_region *d, *a, *b;
     const char *kind;
-    num_dtype a_type, b_type;    /* of the elements, whatever holds them */
-    bool is_integer, is_half;    /* the accumulator is int32, float16 */
-    bool is_stationary;          /* .ws */
-    bool is_scaled;              /* by SFA and SFB */
-    int64_t per;                 /* factors of a row for one instruction */
-    int64_t group, m, n, k;      /* cta_group; rows of this CTA; columns; K */
-    int64_t depth;               /* K of one instruction */
-    int64_t step;                /* columns of one instruction */
-    uint32_t descriptor;         /* but for the places of scale factors */
+    num_dtype a_type, b_type; /* of the elements, whatever holds them */
+    bool is_integer, is_half; /* the accumulator is int32, float16 */
+    bool is_stationary;       /* .ws */
+    bool is_scaled;           /* by SFA and SFB */
+    int64_t per;              /* factors of a row for one instruction */
+    int64_t group, m, n, k;   /* cta_group; rows of this CTA; columns; K */
+    int64_t depth;            /* K of one instruction */
+    int64_t step;             /* columns of one instruction */
+    uint32_t descriptor;      /* but for the places of scale factors */
     bool a_in_tmem;
     lower_tile_tmem accumulator, a_cells;
     lower_tile_matrix a_matrix, b_matrix;

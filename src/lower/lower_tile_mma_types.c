@@ -14,11 +14,11 @@ typedef struct type_row {
 } type_row;
 
 static const type_row rows[] = {
-    {NUM_DTYPE_F16, "f16", 0, 16, false},       {NUM_DTYPE_BF16, "f16", 1, 16, false},
-    {NUM_DTYPE_F32, "tf32", 2, 8, false},       {NUM_DTYPE_TF32, "tf32", 2, 8, false},
+    {NUM_DTYPE_F16, "f16", 0, 16, false},         {NUM_DTYPE_BF16, "f16", 1, 16, false},
+    {NUM_DTYPE_F32, "tf32", 2, 8, false},         {NUM_DTYPE_TF32, "tf32", 2, 8, false},
     {NUM_DTYPE_F8E4M3FN, "f8f6f4", 0, 32, false}, {NUM_DTYPE_F8E5M2, "f8f6f4", 1, 32, false},
-    {NUM_DTYPE_F6E2M3FN, "f8f6f4", 3, 32, true}, {NUM_DTYPE_F6E3M2FN, "f8f6f4", 4, 32, true},
-    {NUM_DTYPE_F4E2M1FN, "f8f6f4", 5, 32, true}, {NUM_DTYPE_U8, "i8", 0, 32, false},
+    {NUM_DTYPE_F6E2M3FN, "f8f6f4", 3, 32, true},  {NUM_DTYPE_F6E3M2FN, "f8f6f4", 4, 32, true},
+    {NUM_DTYPE_F4E2M1FN, "f8f6f4", 5, 32, true},  {NUM_DTYPE_U8, "i8", 0, 32, false},
     {NUM_DTYPE_I8, "i8", 1, 32, false},
 };
 
@@ -51,9 +51,8 @@ static const char *element_type(lower_tile *op, const lower_tile_region *region,
 
 static const char *no_kind(lower_tile *op, const lower_tile_mma *p) {
     return base_arena_format(
-        op->context->arena,
-        "there is no MMA of %s with %s%s: %s", num_dtype_name(p->a_type), num_dtype_name(p->b_type),
-        p->is_scaled ? " and scale factors" : "",
+        op->context->arena, "there is no MMA of %s with %s%s: %s", num_dtype_name(p->a_type),
+        num_dtype_name(p->b_type), p->is_scaled ? " and scale factors" : "",
         p->is_scaled ? "float4_e2m1fn with itself, or float8_e4m3fn, float8_e5m2 and bytes of narrower types"
                      : "float16 or bfloat16 with itself, float32 (as tf32), float8_e4m3fn, float8_e5m2 and "
                        "bytes of narrower types, int8 and uint8");

@@ -240,10 +240,9 @@ static num_dtype half_type(num_dtype dtype) {
 static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
                       const ir_tensor *slots, ir_stmt *block) {
     base_arena *arena = op->context->arena;
-    const char *pattern = base_arena_format(arena, "tcgen05.ld.sync.aligned.%s.x%d%s.b32 %s, [$0]",
-                                            layout_movement_name(t->movement), t->count,
-                                            p->is_packed ? ".pack::16b" : "",
-                                            register_list(op, '%', 0, t->registers));
+    const char *pattern = base_arena_format(
+        arena, "tcgen05.ld.sync.aligned.%s.x%d%s.b32 %s, [$0]", layout_movement_name(t->movement), t->count,
+        p->is_packed ? ".pack::16b" : "", register_list(op, '%', 0, t->registers));
     const ir_expr *values =
         lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->registers, &address, 1);
     num_dtype dtype = slots->type.dtype;
@@ -268,7 +267,8 @@ static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir
 }
 
 /* The register as one word: an element of 32 bits, two of 16, four of 8. */
-static const ir_expr *word_of(lower_tile *op, const plan *p, const ir_tensor *slots, int reg, ir_stmt *block) {
+static const ir_expr *word_of(lower_tile *op, const plan *p, const ir_tensor *slots, int reg,
+                              ir_stmt *block) {
     ir_module *module = op->module;
     int per = 32 / (int)p->bits;
     const ir_expr *parts[4], *word = NULL;
@@ -298,10 +298,9 @@ static void emit_store(lower_tile *op, const plan *p, const transfer *t, const i
     args[0] = address;
     for (int r = 0; r < t->registers; r++)
         args[r + 1] = word_of(op, p, slots, t->first + r, block);
-    const char *pattern = base_arena_format(arena, "tcgen05.st.sync.aligned.%s.x%d%s.b32 [$0], %s",
-                                            layout_movement_name(t->movement), t->count,
-                                            p->is_packed ? ".unpack::16b" : "",
-                                            register_list(op, '$', 1, t->registers));
+    const char *pattern = base_arena_format(
+        arena, "tcgen05.st.sync.aligned.%s.x%d%s.b32 [$0], %s", layout_movement_name(t->movement), t->count,
+        p->is_packed ? ".unpack::16b" : "", register_list(op, '$', 1, t->registers));
     ir_block_add(op->module, block, lower_tile_instruction(op, pattern, args, (uint32_t)t->registers + 1));
 }
 

@@ -3,9 +3,14 @@
  * commit, one gives them back; tensors stand on the address in the pool's slot, which is read where they are
  * used. */
 #include "layout/layout.h"
+#include "layout/tmem.h"
 #include "script/script_evaluate.h"
+#include <string.h>
 
-enum { COLUMNS = 512 };
+enum { COLUMNS = 512, MAX_RANK = 16 };
+
+/* What a word of the pool allocates: its row's number in the dialect. */
+enum { ANY, SCALE_FACTORS, OPERAND_A, OPERAND_D };
 
 typedef struct script_tmem_pool {
     int64_t total, next, highest, group, alloc_warp, dealloc_warp;
@@ -82,11 +87,121 @@ static void report_full(script_evaluator *e, const script_call *call, const scri
         base_help(e->diagnostics, d, "columns of its tensors: %s", names.data);
 }
 
+/* ---- layouts that a word knows ---- */
+
+static bool bool_argument(script_evaluator *e, const script_call *call, const char *name, bool *out) {
+    const script_value *v = script_argument_of(call, name);
+    *out = false;
+    return !v || script_constant_bool(e, *v, out, script_argument_span(call, name), name);
+}
+
+/* (rows, factors) of one stage, or stages of them. */
+static const layout_tile *factors_layout(script_evaluator *e, const script_call *call, const int64_t *shape,
+                                         uint32_t rank, layout_error *error) {
+    int64_t per = 0, reuse = 1;
+    if (!script_argument_int(e, call, "sf_per_mma", 0, &per) ||
+        !script_argument_int(e, call, "sf_reuse", 1, &reuse))
+        return NULL;
+    if (rank != 2 && rank != 3) {
+        error->text = "scale factors have two axes, rows and factors, and stages before them or none";
+        return NULL;
+    }
+    int64_t columns = shape[rank - 1];
+    if (reuse < 1 || columns % reuse) {
+        error->text = base_arena_format(e->arena, "%lld factors of a row are no multiple of sf_reuse=%lld",
+                                        (long long)columns, (long long)reuse);
+        return NULL;
+    }
+    return layout_tmem_scale_factors(e->arena, shape[rank - 2], columns / reuse, per, reuse,
+                                     rank == 3 ? shape[0] : 0, error);
+}
+
+static const layout_tile *operand_layout(script_evaluator *e, const script_call *call,
+                                         const ir_tensor_type *type, const int64_t *shape,
+                                         layout_error *error) {
+    layout_tmem_mma mma = {.operand = call->word->data == OPERAND_A ? 'A' : 'D'};
+    int64_t m, cta_group, group[3];
+    const script_value *factors = script_argument_of(call, "group");
+    if (!script_argument_int(e, call, "M", 0, &m) ||
+        !script_argument_int(e, call, "cta_group", 0, &cta_group) || !bool_argument(e, call, "ws", &mma.ws) ||
+        !bool_argument(e, call, "sparse", &mma.sparse))
+        return NULL;
+    if (factors) {
+        bool is_list = factors->kind == SCRIPT_VALUE_TUPLE || factors->kind == SCRIPT_VALUE_LIST;
+        if (!is_list || factors->as.list->items.count != 3) {
+            error->text = "group has three factors (s, 2, n) of the columns";
+            return NULL;
+        }
+        for (int i = 0; i < 3; i++)
+            if (!script_constant_int(e, factors->as.list->items.items[i], &group[i],
+                                     script_argument_span(call, "group"), "a factor of group"))
+                return NULL;
+        mma.group = group;
+    }
+    if (m < 0 || m > 256 || cta_group < 0 || cta_group > 2)
+        m = cta_group = 0; /* no datapath has them, which is said below */
+    mma.m = (int)m;
+    mma.cta_group = (int)cta_group;
+    mma.bits = num_dtype_bits(type->dtype);
+    return layout_tmem_operand(e->arena, &mma, shape, type->rank, error);
+}
+
+static const layout_tile *datapath_layout(script_evaluator *e, const script_call *call, const int64_t *shape,
+                                          uint32_t rank, layout_error *error) {
+    const char *letter;
+    if (!script_constant_string(e, *script_argument_of(call, "datapath"), &letter,
+                                script_argument_span(call, "datapath"), "a datapath"))
+        return NULL;
+    if (strlen(letter) != 1 || rank != 2) {
+        error->text = "datapath= is a letter, A to G, for a tensor of two axes";
+        return NULL;
+    }
+    return layout_tmem_datapath(e->arena, letter[0], shape[0], shape[1], 0, error);
+}
+
+/* The layout that the word or datapath= says; false after a report. */
+static bool known_layout(script_evaluator *e, const script_call *call, ir_tensor_type *type) {
+    int64_t shape[MAX_RANK];
+    layout_error error = {NULL};
+    bool has_datapath = script_argument_of(call, "datapath") != NULL;
+    size_t errors = base_diagnostics_errors(e->diagnostics);
+    if (call->word->data == ANY && !has_datapath)
+        return true;
+    if (has_datapath && script_argument_of(call, "layout")) {
+        script_error(e, "T0535", call->span, "datapath= and layout= say the same thing twice");
+        return false;
+    }
+    if (type->rank > MAX_RANK || !script_constant_shape(e, type, shape)) {
+        script_error(e, "T0535", call->span, "a tensor in tensor memory has constant extents");
+        return false;
+    }
+    switch (call->word->data) {
+    case SCALE_FACTORS:
+        type->layout = factors_layout(e, call, shape, type->rank, &error);
+        break;
+    case ANY:
+        type->layout = datapath_layout(e, call, shape, type->rank, &error);
+        break;
+    default:
+        type->layout = operand_layout(e, call, type, shape, &error);
+    }
+    if (!type->layout && base_diagnostics_errors(e->diagnostics) == errors)
+        script_error(e, "T0214", call->span, "%s gives no layout: %s", call->word->path,
+                     error.text ? error.text : "numbers too large");
+    return type->layout != NULL;
+}
+
+/* ---- allocation ---- */
+
 script_value script_word_tmem_pool_alloc(script_evaluator *e, const script_call *call) {
     script_tmem_pool *pool = call->receiver.as.tmem_pool;
     script_tensor_type type;
     int64_t columns;
     if (!script_read_type(e, call, &type))
+        return script_poison();
+    if (call->word->data == OPERAND_A && !script_argument_of(call, "dtype"))
+        type.type.dtype = NUM_DTYPE_BF16;
+    if (!known_layout(e, call, &type.type))
         return script_poison();
     if (!script_argument_int(e, call, "cols", columns_of(&type.type), &columns))
         return script_poison();

@@ -286,10 +286,14 @@ def stationary_plain(A: T.Buffer((M, K), "float16"), B: T.Buffer((N, K), "float1
 # Scale factors, brought by tcgen05.cp. Whole tiles; N of no whole window; more columns than one instruction has.
 # ptxas: scaled 128 TA:="float8_e4m3fn" TB:="float8_e5m2" TS:="float8_e8m0fnu" PER:=1 N:=64 K:=128 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
 # tmem: scaled 128 TA:="float8_e5m2" TB:="float8_e5m2" TS:="float8_e8m0fnu" PER:=1 N:=40 K:=256 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
-# ptxas: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e8m0fnu" PER:=2 N:=64 K:=256 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
-# ptxas: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e8m0fnu" PER:=4 N:=64 K:=128 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
-# tmem: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e4m3fn" PER:=4 N:=128 K:=64 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
+# ptxas: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e8m0fnu" PER:=2 N:=64 K:=256 A=randint:0:256:1 B=randint:0:256:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
+# ptxas: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e8m0fnu" PER:=4 N:=64 K:=128 A=randint:0:256:1 B=randint:0:256:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
+# tmem: scaled 128 TA:="float4_e2m1fn" TB:="float4_e2m1fn" TS:="float8_e4m3fn" PER:=4 N:=128 K:=64 A=randint:0:256:1 B=randint:0:256:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
 # ptxas: scaled 128 TA:="float8_e4m3fn" TB:="float8_e4m3fn" TS:="float8_e8m0fnu" PER:=1 N:=384 K:=128 A=randint:-3:4:1 B=randint:-3:4:2 U=randint:1:9:3 V=randint:1:9:4 D=zeros
+def stored(rows, k, type):
+    return (rows, k // 2) if "4_" in type else (rows, k)
+
+
 def unpacked(x, i, k, type):
     """Element k of row i, two to a byte where it has 4 bits, which PTX does not convert."""
     if type == "float4_e2m1fn":
@@ -298,12 +302,14 @@ def unpacked(x, i, k, type):
 
 
 @T.prim_func
-def scaled(A: T.Buffer((128, K), TA), B: T.Buffer((N, K), TB), U: T.Buffer((128, K // (64 if "4_" in TA else 32) * PER), TS), V: T.Buffer((N, K // (64 if "4_" in TA else 32) * PER), TS), D: T.Buffer((128, N), "float32")):
+def scaled(A: T.Buffer(stored(128, K, TA), MAY.get(TA, TA)), B: T.Buffer(stored(N, K, TB), MAY.get(TB, TB)), U: T.Buffer((128, K // (64 if "4_" in TA else 32) * PER), TS), V: T.Buffer((N, K // (64 if "4_" in TA else 32) * PER), TS), D: T.Buffer((128, N), "float32")):
     T.device_entry()
     b = T.cta_id([1])
     warp = T.warp_id([4])
     lane = T.lane_id([32])
     F = T.meta_var(U.shape[1])
+    Ag = T.decl_buffer((128, K), TA, data=A.data)
+    Bg = T.decl_buffer((N, K), TB, data=B.data)
     rows = T.meta_var((N + 127) // 128 * 128)
     pool = T.SMEMPool()
     slot = pool.alloc((1,), "uint32")
@@ -317,8 +323,8 @@ def scaled(A: T.Buffer((128, K), TA), B: T.Buffer((N, K), TB), U: T.Buffer((128,
     acc = T.cuda.decl_tmem(slot[0], ty_args=[T.Tensor((128, N), "float32", scope="tmem", layout=T.tmem_datapath_layout("D", 128, N))])
     Ut = T.cuda.decl_tmem(slot[0] + 384, ty_args=[T.Tensor((128, F), TS, scope="tmem", layout=T.sf_tmem_layout(128, F, PER))])
     Vt = T.cuda.decl_tmem(slot[0] + 448, ty_args=[T.Tensor((rows, F), TS, scope="tmem", layout=T.sf_tmem_layout(rows, F, PER))])
-    Tx.cta.copy(As[:, :], A[:, :])
-    Tx.cta.copy(Bs[:, :], B[:, :])
+    Tx.cta.copy(As[:, :], Ag[:, :])
+    Tx.cta.copy(Bs[:, :], Bg[:, :])
     Tx.cta.copy(Us[:, :], U[:, :])
     Tx.cta.copy(Vs[0:N, :], V[:, :])
     if N < rows:
@@ -339,18 +345,16 @@ def scaled(A: T.Buffer((128, K), TA), B: T.Buffer((N, K), TB), U: T.Buffer((128,
 
 
 @T.prim_func
-def scaled_plain(A: T.Buffer((128, K), TA), B: T.Buffer((N, K), TB), U: T.Buffer((128, K // (64 if "4_" in TA else 32) * PER), TS), V: T.Buffer((N, K // (64 if "4_" in TA else 32) * PER), TS), D: T.Buffer((128, N), "float32")):
+def scaled_plain(A: T.Buffer(stored(128, K, TA), MAY.get(TA, TA)), B: T.Buffer(stored(N, K, TB), MAY.get(TB, TB)), U: T.Buffer((128, K // (64 if "4_" in TA else 32) * PER), TS), V: T.Buffer((N, K // (64 if "4_" in TA else 32) * PER), TS), D: T.Buffer((128, N), "float32")):
     T.device_entry()
     b = T.cta_id([1])
     t = T.thread_id([128])
-    Ab = T.meta_var(T.decl_buffer((128, K // 2), "uint8", data=A.data) if "4_" in TA else A)
-    Bb = T.meta_var(T.decl_buffer((N, K // 2), "uint8", data=B.data) if "4_" in TB else B)
     each = T.meta_var((64 if "4_" in TA else 32) // PER)
     for j in range(N):
         total: T.float32 = 0.0
         for k in range(K):
             scale = T.meta_var(T.cast(U[t, k // each], "float32") * T.cast(V[j, k // each], "float32"))
-            total = total + unpacked(Ab, t, k, TA) * unpacked(Bb, j, k, TB) * scale
+            total = total + unpacked(A, t, k, TA) * unpacked(B, j, k, TB) * scale
         D[t, j] = total
 
 
@@ -497,3 +501,61 @@ def parts_plain(A: T.Buffer((128, K), "uint8"), B: T.Buffer((32, K), "float8_e4m
             scale = T.meta_var(T.cast(U[t, k // 32], "float32") * T.cast(V[j, k // 128], "float32"))
             total = total + decoded(A, t, k, "float4_e2m1fn") * T.cast(B[j, k], "float32") * scale
         D[t, j] = total
+
+
+# Columns from a pool that knows what they are for: A in tensor memory, an accumulator of float16, one by its datapath.
+# ptxas: pools 128 A=randint:-3:4:1 B=randint:-3:4:2 D=zeros E=zeros
+@T.prim_func
+def pools(A: T.Buffer((128, 32), "float16"), B: T.Buffer((64, 32), "float16"), D: T.Buffer((128, 64), "float16"), E: T.Buffer((64, 64), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem, total_cols=256)
+    bar = smem.alloc((1,), "uint64", align=8)
+    As = smem.alloc_tcgen05_mma_AB((128, 32), "float16")
+    Bs = smem.alloc_tcgen05_mma_AB((64, 32), "float16")
+    smem.commit()
+    d = columns.alloc_tcgen05_mma_D((128, 64), "float16", M=128, cta_group=1)
+    a = columns.alloc_tcgen05_mma_A((128, 32), "float16", M=128, cta_group=1)
+    e = columns.alloc((64, 64), "float32", datapath="F")
+    if T.cuda.thread_rank() == 0:
+        T.ptx["mbarrier.init.shared.b64"](bar.ptr_to([0]), 1)
+    columns.commit()
+    Tx.cta.copy(As[:, :], A[:, :])
+    Tx.cta.copy(Bs[:, :], B[:, :])
+    published()
+    w = T.alloc_local((128, 32), "float16", layout=T.wg_local_layout(32))
+    Tx.wg.copy(w, A)
+    Tx.wg.copy_async(a, w)
+    T.ptx["tcgen05.wait::st.sync.aligned"]()
+    T.ptx["tcgen05.fence::before_thread_sync"]()
+    T.cuda.cta_sync()
+    T.ptx["tcgen05.fence::after_thread_sync"]()
+    if warp == 0:
+        if lane == 0:
+            Tx.gemm_async(d[:, :], a[:, :], Bs[:, :])
+            Tx.gemm_async(e[:, :], As[0:64, :], Bs[:, :])
+            T.ptx[COMMIT](bar.ptr_to([0]))
+    await_phase(bar, 0)
+    r = T.alloc_local((128, 64), "float16", layout=T.wg_local_layout(64))
+    x = T.alloc_local((64, 64), "float32", layout=T.tcgen05_atom_layout("16x64b", (64, 64), "float32"))
+    Tx.wg.copy_async(r, d)
+    Tx.wg.copy_async(x, e)
+    T.ptx["tcgen05.wait::ld.sync.aligned"]()
+    Tx.wg.copy(D, r)
+    Tx.wg.copy(E, x)
+    T.ptx["tcgen05.fence::before_thread_sync"]()
+    T.cuda.cta_sync()
+    columns.dealloc()
+
+
+@T.prim_func
+def pools_plain(A: T.Buffer((128, 32), "float16"), B: T.Buffer((64, 32), "float16"), D: T.Buffer((128, 64), "float16"), E: T.Buffer((64, 64), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        add_up(D, A, B, 128, 64, 32, "float16", "float16", "float16")
+        add_up(E, A, B, 64, 64, 32, "float16", "float16", "float32")

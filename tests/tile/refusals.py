@@ -390,3 +390,87 @@ def wanders():
     if t == 0:
         for i in T.serial(8):
             Tx.gemm_async(acc[:, :], As[:, :], Bs[:, i * 8 : i * 8 + 64])
+
+
+# refuse: pool_factors TMEMPool.alloc_sf gives no layout: 5 factors per row are no multiple of 2.*T0214
+@T.prim_func
+def pool_factors():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc_sf((2, 128, 5), "float8_e8m0fnu", sf_per_mma=2)
+    columns.commit()
+    columns.dealloc()
+
+
+# refuse: pool_reuse TMEMPool.alloc_sf gives no layout: 6 factors of a row are no multiple of sf_reuse=4
+@T.prim_func
+def pool_reuse():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc_sf((128, 6), "float8_e8m0fnu", sf_per_mma=1, sf_reuse=4)
+    columns.commit()
+    columns.dealloc()
+
+
+# refuse: pool_m TMEMPool.alloc_tcgen05_mma_D gives no layout: no datapath for M = 96 with cta_group 1; M is 64 or 128
+@T.prim_func
+def pool_m():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc_tcgen05_mma_D((96, 64), M=96, cta_group=1)
+    columns.commit()
+    columns.dealloc()
+
+
+# refuse: pool_letter TMEMPool.alloc gives no layout: there is no datapath 'Q'
+@T.prim_func
+def pool_letter():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc((64, 64), "float32", datapath="Q")
+    columns.commit()
+    columns.dealloc()
+
+
+# refuse: pool_twice datapath= and layout= say the same thing twice.*T0535
+@T.prim_func
+def pool_twice():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc((64, 64), "float32", datapath="F", layout=T.tmem_datapath_layout("F", 64, 64))
+    columns.commit()
+    columns.dealloc()
+
+
+# refuse: pool_full 1024 columns from column 0 on; the pool has 512.*T0535
+@T.prim_func
+def pool_full():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    smem = T.SMEMPool()
+    columns = T.TMEMPool(smem)
+    smem.commit()
+    x = columns.alloc_tcgen05_mma_D((128, 1024), M=128, cta_group=1)
+    columns.commit()
+    columns.dealloc()
