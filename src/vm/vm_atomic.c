@@ -34,13 +34,19 @@ static uint32_t half_combine(uint32_t x, uint32_t y, vm_atomic_operation operati
 }
 
 static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation operation, ptx_type type,
-                              bool ftz) {
+                              bool global) {
     switch (type) {
     case PTX_TYPE_F64: {
         double x, y;
         memcpy(&x, &old, 8);
         memcpy(&y, &b, 8);
+        /* NaN of an H200: global memory keeps it as it is, the operand's first; shared memory is added to by
+         * instructions, which make it quiet, and there the old value counts first */
+        if (x != x || y != y)
+            return global ? (y != y ? b : old) : (x != x ? old : b) | (uint64_t)1 << 51;
         x += y;
+        if (x != x)
+            return (uint64_t)0xfff8 << 48;
         memcpy(&old, &x, 8);
         return old;
     }
@@ -60,12 +66,12 @@ static uint64_t float_combine(uint64_t old, uint64_t b, vm_atomic_operation oper
     }
     /* atom.add.f32 flushes subnormals in global memory, not in shared memory */
     uint32_t x = (uint32_t)old, y = (uint32_t)b;
-    if (ftz) {
+    if (global) {
         x = x & 0x7f800000u ? x : x & 0x80000000u;
         y = y & 0x7f800000u ? y : y & 0x80000000u;
     }
     uint32_t r = bits_of(f32_of(x) + f32_of(y));
-    return ftz && !(r & 0x7f800000u) ? r & 0x80000000u : r;
+    return global && !(r & 0x7f800000u) ? r & 0x80000000u : r;
 }
 
 uint64_t vm_atomic_combine(uint64_t old, uint64_t b, uint64_t c, vm_atomic_operation operation, ptx_type type,

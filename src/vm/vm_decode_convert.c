@@ -86,6 +86,11 @@ static void integer_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
         store_narrow(d, integer_source(d, from, false), to);
 }
 
+/* Whether the payload of a NaN goes on, as on an H200. */
+static bool keeps_payload(const ptx_instruction *i, ptx_type from) {
+    return i->type == PTX_TYPE_F64 || (i->type == PTX_TYPE_F32 && from == PTX_TYPE_BF16);
+}
+
 /* Operand 1, a float of any type, as .f32 or .f64. */
 static uint32_t float_source(vm_decoder *d, ptx_type from, bool wide) {
     if (from == PTX_TYPE_F64)
@@ -93,7 +98,7 @@ static uint32_t float_source(vm_decoder *d, ptx_type from, bool wide) {
     uint32_t ref = vm_decode_read(d, 1, from);
     if (from == PTX_TYPE_F16 || from == PTX_TYPE_BF16)
         ref = vm_decode_lane_new(d, from == PTX_TYPE_F16 ? VM_LANE_F16TOF32 : VM_LANE_BF16TOF32, ref, NONE,
-                                 NONE, 0);
+                                 NONE, keeps_payload(d->instruction, from));
     else if (ptx_has(d->instruction, PTX_MOD_FTZ))
         ref = vm_decode_lane_new(d, VM_LANE_FTZ32, ref, NONE, NONE, 0);
     return wide ? vm_decode_lane_new(d, VM_LANE_F32TOF64, ref, NONE, NONE, 0) : ref;
@@ -180,7 +185,8 @@ static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
         else if (to == PTX_TYPE_F32 && rounding == NUM_RN && !ptx_has(i, PTX_MOD_FTZ))
             vm_decode_lane(d, VM_LANE_F64TOF32, reg, value, NONE, NONE, 0);
         else
-            vm_decode_lane(d, VM_LANE_ENCODE, reg, value, NONE, NONE, encode_imm(d, to));
+            vm_decode_lane(d, VM_LANE_ENCODE, reg, value, NONE, NONE,
+                           encode_imm(d, to) | (to == PTX_TYPE_F32 || to == PTX_TYPE_F16 ? 1u << 19 : 0));
         return;
     }
     uint32_t value = float_source(d, from, false);
@@ -197,6 +203,8 @@ static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
     } else if ((to == PTX_TYPE_F16 || to == PTX_TYPE_BF16) && rounding == NUM_RN && plain) {
         vm_decode_lane(d, to == PTX_TYPE_F16 ? VM_LANE_F32TOF16 : VM_LANE_F32TOBF16, reg, value, NONE, NONE,
                        0);
+    } else if (to == PTX_TYPE_TF32 && rounding == NUM_RNA && !ptx_has(i, PTX_MOD_RELU)) {
+        vm_decode_lane(d, VM_LANE_TF32AWAY, reg, value, NONE, NONE, ptx_has(i, PTX_MOD_SATFINITE));
     } else {
         value = vm_decode_lane_new(d, VM_LANE_F32TOF64, value, NONE, NONE, 0);
         vm_decode_lane(d, VM_LANE_ENCODE, reg, value, NONE, NONE, encode_imm(d, to));

@@ -35,7 +35,7 @@ static void add_carry(vm_decoder *d, bool wide, bool subtract, uint32_t to, uint
     static const vm_lane sums[2][2] = {{VM_LANE_ADDC32, VM_LANE_ADDC64}, {VM_LANE_SUBC32, VM_LANE_SUBC64}};
     static const vm_lane carries[2][2] = {{VM_LANE_CARRY32, VM_LANE_CARRY64},
                                           {VM_LANE_BORROW32, VM_LANE_BORROW64}};
-    uint32_t c = in ? carry(d) : vm_decode_constant(d, 0, false), next = NONE;
+    uint32_t c = in ? carry(d) : vm_decode_constant(d, subtract, false), next = NONE;
     if (out)
         next = vm_decode_lane_new(d, carries[subtract][wide], a, b, c, 0);
     vm_decode_lane(d, sums[subtract][wide], to, a, b, c, 0);

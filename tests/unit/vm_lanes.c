@@ -177,6 +177,11 @@ static float max32(float x, float y) {
         return x != x ? y : x;
     return x == y ? (signbit(x) ? y : x) : x > y ? x : y;
 }
+/* float64 to float: a NaN keeps its sign and the upper bits of its payload. */
+static uint32_t narrowed(double x, float r) {
+    uint64_t bits = b64(x);
+    return x != x ? (uint32_t)(bits >> 63) << 31 | 0x7fc00000u | (uint32_t)(bits >> 29 & 0x7fffff) : b32(r);
+}
 static double half(uint16_t h) {
     return num_decode(NUM_DTYPE_F16, h);
 }
@@ -303,7 +308,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("div.rz.f64 %fd10, %fd1, %fd2;", 'g', b64(round64('/', RZ, s.da, s.db, 0))) X("sqrt.rm.f64 %fd10, %fd1;", 'g', b64(round64('s', RM, s.da, 0, 0))) X("div.rn.f64 %fd10, %fd1, %fd2;", 'g', b64(s.da / s.db)) \
     X("min.f32 %f10, %f1, %f2;", 'f', b32(min32(s.fa, s.fb))) X("max.f32 %f10, %f1, %f2;", 'f', b32(max32(s.fa, s.fb))) X("min.NaN.f32 %f10, %f1, %f2;", 'f', s.fa != s.fa || s.fb != s.fb ? 0x7fffffffu : b32(min32(s.fa, s.fb))) \
     X("max.xorsign.abs.f32 %f10, %f1, %f2;", 'x', (b32(max32(fabsf(s.fa), fabsf(s.fb))) & 0x7fffffffu) | ((s.ua ^ s.ub) & 0x80000000u)) \
-    X("neg.f32 %f10, %f1;", 'r', s.fa != s.fa ? 0x7fffffffu : s.ua ^ 0x80000000u) X("abs.f64 %fd10, %fd1;", 'd', s.a & INT64_MAX) X("copysign.f32 %f10, %f1, %f2;", 'r', (s.ua & 0x80000000u) | (s.ub & 0x7fffffffu)) \
+    X("neg.f32 %f10, %f1;", 'r', s.fa != s.fa ? 0x7fffffffu : s.ua ^ 0x80000000u) X("abs.f64 %fd10, %fd1;", 'd', s.da != s.da ? s.a | (uint64_t)1 << 51 : s.a & INT64_MAX) X("copysign.f32 %f10, %f1, %f2;", 'r', (s.ua & 0x80000000u) | (s.ub & 0x7fffffffu)) \
     X("rcp.approx.f32 %f10, %f1;", 'e', b32(1 / s.fa)) X("rsqrt.approx.f32 %f10, %f1;", 'e', b32((float)(1 / sqrt(s.fa)))) X("div.approx.f32 %f10, %f1, %f2;", 'e', b32(s.fa / s.fb)) \
     X("ex2.approx.f32 %f10, %f1;", 'e', b32((float)exp2(s.fa))) X("lg2.approx.f32 %f10, %f1;", 'e', b32((float)log2(s.fa))) X("tanh.approx.f32 %f10, %f1;", 'e', b32((float)tanh(s.fa))) \
     X("sin.approx.f32 %f10, %f1;", 'e', b32((float)sin(s.fa))) X("cos.approx.f32 %f10, %f1;", 'e', b32((float)cos(s.fa))) \
@@ -317,7 +322,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("cvt.rzi.u32.f32 %r10, %f1;", 'r', TO_U32(s.fa, RZ)) X("cvt.rzi.s32.f64 %r10, %fd1;", 'r', NAN_32(s.da, TO_S32(s.da, RZ))) X("cvt.rzi.u32.f64 %r10, %fd1;", 'r', NAN_32(s.da, TO_U32(s.da, RZ))) X("cvt.rni.u16.f64 %h10, %fd1;", 'h', s.da != s.da ? 0x8000 : saturating(s.da, RN, 0, 65536, 0, 65535)) X("cvt.rni.s16.f32 %h10, %f1;", 'h', saturating(s.fa, RN, -32768, 32768, (uint64_t)-32768, 32767)) \
     X("cvt.rn.f32.s32 %f10, %r1;", 'f', b32((float)s.sa)) X("cvt.rn.f32.u64 %f10, %rd1;", 'f', b32((float)s.a)) X("cvt.rz.f32.s64 %f10, %rd1;", 'f', b32((float)num_integer_to_float(NUM_DTYPE_I64, s.la, NUM_DTYPE_F32, NUM_RZ))) \
     X("cvt.rn.f64.u64 %fd10, %rd1;", 'g', b64((double)s.a)) X("cvt.rn.f16.s32 %h10, %r1;", 'h', to_half(s.sa)) X("cvt.f64.f32 %fd10, %f1;", 'g', b64((double)s.fa)) \
-    X("cvt.rn.f32.f64 %f10, %fd1;", 'f', b32((float)s.da)) X("cvt.rp.f32.f64 %f10, %fd1;", 'f', b32((float)round64('n', RP, s.da, 0, 0))) X("cvt.rni.f32.f32 %f10, %f1;", 'f', b32(nearbyintf(s.fa))) X("cvt.rmi.f64.f64 %fd10, %fd1;", 'g', b64(floor(s.da))) \
+    X("cvt.rn.f32.f64 %f10, %fd1;", 'r', narrowed(s.da, (float)s.da)) X("cvt.rp.f32.f64 %f10, %fd1;", 'r', narrowed(s.da, (float)round64('n', RP, s.da, 0, 0))) X("cvt.rni.f32.f32 %f10, %f1;", 'f', b32(nearbyintf(s.fa))) X("cvt.rmi.f64.f64 %fd10, %fd1;", 'g', b64(floor(s.da))) \
     X("cvt.f32.f16 %f10, %h1;", 'f', b32((float)half(s.ha))) X("cvt.rn.f16.f32 %h10, %f1;", 'h', to_half(s.fa)) X("cvt.rz.f16.f32 %h10, %f1;", 'h', num_encode(NUM_DTYPE_F16, s.fa, NUM_RZ, false)) X("cvt.rn.bf16.f32 %h10, %f1;", 'h', to_bhalf(s.fa)) \
     X("cvt.rn.relu.bf16x2.f32 %r10, %f1, %f2;", 'r', to_bhalf(s.fb < 0 || s.fb == 0 ? 0 : s.fb) | to_bhalf(s.fa < 0 || s.fa == 0 ? 0 : s.fa) << 16) X("cvt.sat.f32.f32 %f10, %f1;", 'f', s.fa > 0 ? b32(s.fa < 1 ? s.fa : 1) : 0) \
     X("cvt.rn.f16x2.f32 %r10, %f1, %f2;", 'r', to_half(s.fb) | to_half(s.fa) << 16) X("cvt.rn.satfinite.e4m3x2.f32 %h10, %f1, %f2;", 'h', num_encode(NUM_DTYPE_F8E4M3FN, s.fb, NUM_RN, true) | num_encode(NUM_DTYPE_F8E4M3FN, s.fa, NUM_RN, true) << 8) \

@@ -7,7 +7,13 @@
 #include "vm/level/vm_soft.h"
 
 VM_DEFINE1(F32TOF64, f64, f32, x)
-VM_DEFINE1(F64TOF32, u32, f64, vm_canon((f32)x))
+/* The upper bits of a NaN's payload stay, as on an H200 (tests/recorded). */
+static inline u32 narrow(f64 x) {
+    u64 bits = vm_bits64(x);
+    u32 nan = (u32)(bits >> 63) << 31 | 0x7fc00000u | (u32)(bits >> 29 & 0x3fffff);
+    return x != x ? nan : vm_bits32((f32)x);
+}
+VM_DEFINE1(F64TOF32, u32, f64, narrow(x))
 VM_DEFINE1(S32TOF32, f32, s32, x)
 VM_DEFINE1(U32TOF32, f32, u32, x)
 VM_DEFINE1(S64TOF32, f32, s64, x)
@@ -57,13 +63,23 @@ static inline u64 from_integer(u64 x, u64 imm) {
 }
 VM_DEFINE1(INTTOFLOAT, u64, u64, from_integer(x, imm))
 VM_DEFINE1(RINT32, u32, f32, vm_canon((f32)round_integral((f64)x, (num_rounding)imm)))
-VM_DEFINE1(RINT64, f64, f64, round_integral(x, (num_rounding)imm))
-VM_DEFINE1(F16TOF32, f32, u32, half_f16_decode(x))
-VM_DEFINE1(BF16TOF32, f32, u32, half_bf16_decode(x))
+VM_DEFINE1(RINT64, f64, f64, vm_nan64(round_integral(x, (num_rounding)imm), x, 0, 0))
+/* imm 1: a NaN keeps sign and payload (cvt.f64.f16 of an H200), else it is the canonical one (cvt.f32.f16).
+ */
+VM_DEFINE1(F16TOF32, f32, u32,
+           imm && (x & 0x7fff) > 0x7c00 ? vm_float32((x & 0x8000) << 16 | 0x7fc00000u | (x & 0x1ff) << 13)
+                                        : half_f16_decode(x))
+VM_DEFINE1(BF16TOF32, f32, u32, imm ? vm_float32(x << 16) : half_bf16_decode(x)) /* imm 1: likewise */
 VM_DEFINE1(F32TOF16, u32, f32, half_f16_encode(x))
 VM_DEFINE1(F32TOBF16, u32, f32, half_bf16_encode(x))
 
 static inline u32 encode(f64 x, u64 imm) {
+    if (x != x && (imm & 0xff) == NUM_DTYPE_TF32)
+        return 0x7fffe000u;
+    if (x != x && imm >> 19 & 1) /* .f32.f64, .f16.f64 */
+        return (imm & 0xff) == NUM_DTYPE_F32
+                   ? narrow(x)
+                   : (narrow(x) >> 16 & 0x8000) | 0x7e00 | (narrow(x) >> 13 & 0x1ff);
     if (imm >> 17 & 1 && x < 0)
         x = 0;
     if (imm >> 17 & 1 && x == 0)
@@ -73,6 +89,14 @@ static inline u32 encode(f64 x, u64 imm) {
     return (u32)num_encode((num_dtype)(imm & 0xff), x, (num_rounding)(imm >> 8 & 0xff), imm >> 16 & 1);
 }
 VM_DEFINE1(ENCODE, u32, f64, encode(x, imm))
+/* cvt.rna.tf32.f32, imm 1: .satfinite. Halves away from zero; NaN only loses its low bits, as on an H200. */
+static inline u32 tf32_away(u32 x, u64 imm) {
+    u32 magnitude = x & 0x7fffffffu, rounded = (magnitude + 0x1000) & 0xffffe000u;
+    if (imm && rounded >= 0x7f800000u)
+        rounded = 0x7f7fe000u;
+    return magnitude > 0x7f800000u ? x & 0xffffe000u : (x & 0x80000000u) | rounded;
+}
+VM_DEFINE1(TF32AWAY, u32, u32, tf32_away(x, imm))
 static inline f64 decode(u32 x, u64 imm) {
     num_dtype dtype = (num_dtype)(imm & 0xff);
     u32 bits = x >> (imm >> 8 & 31);

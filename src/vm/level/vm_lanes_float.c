@@ -187,26 +187,28 @@ void VM_NAME(vm_lane_COSF32)(VM_LANE_ARGUMENTS) {
     waves(dp, ap, 1);
 }
 
-VM_DEFINE2(ADDF64, f64, f64, f64, x + y)
-VM_DEFINE2(SUBF64, f64, f64, f64, x - y)
-VM_DEFINE2(MULF64, f64, f64, f64, x *y)
-VM_DEFINE3(FMAF64, f64, f64, f64, f64, __builtin_fma(x, y, z))
-VM_DEFINE2(DIVF64, f64, f64, f64, x / y)
+VM_DEFINE2(ADDF64, f64, f64, f64, vm_nan64(x + y, y, x, 0))
+VM_DEFINE2(SUBF64, f64, f64, f64, vm_nan64(x - y, y, x, 0))
+VM_DEFINE2(MULF64, f64, f64, f64, vm_nan64(x *y, y, x, 0))
+VM_DEFINE3(FMAF64, f64, f64, f64, f64, vm_nan64(__builtin_fma(x, y, z), y, z, x))
+VM_DEFINE2(DIVF64, f64, f64, f64, vm_nan64(x / y, x, y, 0))
 static inline u64 least64(f64 x, f64 y) {
     u64 equal = vm_bits64(x) | vm_bits64(y);
-    return x != x ? vm_bits64(y) : y != y || x < y ? vm_bits64(x) : y < x ? vm_bits64(y) : equal;
+    u64 number = x < y ? vm_bits64(x) : y < x ? vm_bits64(y) : equal;
+    return x != x ? vm_bits64(y != y ? vm_quiet64(y) : y) : y != y ? vm_bits64(x) : number;
 }
 static inline u64 greatest64(f64 x, f64 y) {
     u64 equal = vm_bits64(x) & vm_bits64(y);
-    return x != x ? vm_bits64(y) : y != y || x > y ? vm_bits64(x) : y > x ? vm_bits64(y) : equal;
+    u64 number = x > y ? vm_bits64(x) : y > x ? vm_bits64(y) : equal;
+    return x != x ? vm_bits64(y != y ? vm_quiet64(y) : y) : y != y ? vm_bits64(x) : number;
 }
 VM_DEFINE2(MINF64, u64, f64, f64, least64(x, y))
 VM_DEFINE2(MAXF64, u64, f64, f64, greatest64(x, y))
-VM_DEFINE1(NEGF64, u64, u64, x ^ (u64)1 << 63)
-VM_DEFINE1(ABSF64, u64, u64, x &INT64_MAX)
-VM_DEFINE1(SQRTF64, f64, f64, __builtin_sqrt(x))
-VM_DEFINE1(RCPF64, f64, f64, 1 / x)
-VM_DEFINE1(RSQRTF64, f64, f64, 1 / __builtin_sqrt(x))
+VM_DEFINE1(NEGF64, f64, f64, x == x ? -x : vm_quiet64(x))
+VM_DEFINE1(ABSF64, f64, f64, x == x ? __builtin_fabs(x) : vm_quiet64(x))
+VM_DEFINE1(SQRTF64, f64, f64, vm_nan64(__builtin_sqrt(x), x, 0, 0))
+VM_DEFINE1(RCPF64, f64, f64, vm_nan64(1 / x, x, 0, 0))
+VM_DEFINE1(RSQRTF64, f64, f64, vm_nan64(1 / __builtin_sqrt(x), x, 0, 0))
 VM_DEFINE2(COPYSIGN64, u64, u64, u64, (x & (u64)1 << 63) | (y & INT64_MAX))
 VM_DEFINE1(SATF64, u64, f64, x > 0 ? (x < 1 ? vm_bits64(x) : (u64)0x3ff << 52) : 0)
 

@@ -115,6 +115,19 @@ static inline f64 vm_float64(u64 bits) {
 static inline u32 vm_canon(f32 x) {
     return x != x ? 0x7fffffffu : vm_bits32(x);
 }
+/* NaN results of .f64. PTX leaves their bits open (9.7.3); these are an H200's (driver 580.159.04,
+ * 2026-11-30, all pairs and triples of NaN, infinities and numbers): the NaN source that counts first, made
+ * quiet, sign kept, and 0xfff8000000000000 where no source is one. Sources count as b, c, a in add, sub, mul
+ * and fma, as a, b in div. */
+static inline f64 vm_quiet64(f64 x) {
+    return vm_float64(vm_bits64(x) | (u64)1 << 51);
+}
+static inline f64 vm_nan64(f64 result, f64 first, f64 second, f64 third) {
+    f64 nan = third != third ? vm_quiet64(third) : vm_float64((u64)0xfff8 << 48);
+    nan = second != second ? vm_quiet64(second) : nan;
+    nan = first != first ? vm_quiet64(first) : nan;
+    return result == result ? result : nan;
+}
 /* Fused multiply-add of .f32. Without the instruction: the product is exact in double; the sum is rounded to
  * odd, so that the second rounding is right. */
 static inline f32 vm_fma32(f32 a, f32 b, f32 c) {

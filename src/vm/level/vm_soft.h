@@ -149,27 +149,27 @@ static inline u64 soft_arith(vm_arith arith, num_rounding rounding, bool wide, f
     bool finite = a - a == 0 && b - b == 0 && c - c == 0;
     switch (arith) {
     case VM_ARITH_ADD:
-        special = a + b;
+        special = vm_nan64(a + b, b, a, 0);
         break;
     case VM_ARITH_SUB:
-        special = a - b;
+        special = vm_nan64(a - b, b, a, 0);
         break;
     case VM_ARITH_MUL:
-        special = a * b;
+        special = vm_nan64(a * b, b, a, 0);
         break;
     case VM_ARITH_FMA:
-        special = finite ? 0 : a * b + c;
+        special = finite ? 0 : vm_nan64(a * b + c, b, c, a);
         break;
     case VM_ARITH_DIV:
-        special = a / b;
+        special = vm_nan64(a / b, a, b, 0);
         finite = finite && b != 0;
         break;
     case VM_ARITH_RCP:
-        special = 1 / a;
+        special = vm_nan64(1 / a, a, 0, 0);
         finite = finite && a != 0;
         break;
     case VM_ARITH_SQRT:
-        special = a < 0 ? (f64)NAN : a;
+        special = vm_nan64(a < 0 ? (f64)NAN : a, a, 0, 0);
         finite = finite && a > 0;
         break;
     default:
