@@ -326,7 +326,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("cvt.f32.f16 %f10, %h1;", 'f', b32((float)half(s.ha))) X("cvt.rn.f16.f32 %h10, %f1;", 'h', to_half(s.fa)) X("cvt.rz.f16.f32 %h10, %f1;", 'h', num_encode(NUM_DTYPE_F16, s.fa, NUM_RZ, false)) X("cvt.rn.bf16.f32 %h10, %f1;", 'h', to_bhalf(s.fa)) \
     X("cvt.rn.relu.bf16x2.f32 %r10, %f1, %f2;", 'r', to_bhalf(s.fb < 0 || s.fb == 0 ? 0 : s.fb) | to_bhalf(s.fa < 0 || s.fa == 0 ? 0 : s.fa) << 16) X("cvt.sat.f32.f32 %f10, %f1;", 'f', s.fa > 0 ? b32(s.fa < 1 ? s.fa : 1) : 0) \
     X("cvt.rn.f16x2.f32 %r10, %f1, %f2;", 'r', to_half(s.fb) | to_half(s.fa) << 16) X("cvt.rn.satfinite.e4m3x2.f32 %h10, %f1, %f2;", 'h', num_encode(NUM_DTYPE_F8E4M3FN, s.fb, NUM_RN, true) | num_encode(NUM_DTYPE_F8E4M3FN, s.fa, NUM_RN, true) << 8) \
-    X("cvt.rn.f16x2.e5m2x2 %r10, %h1;", 'r', to_half(num_decode(NUM_DTYPE_F8E5M2, s.ha & 255)) | to_half(num_decode(NUM_DTYPE_F8E5M2, s.ha >> 8)) << 16) X("cvt.rna.tf32.f32 %r10, %f1;", 'r', num_encode(NUM_DTYPE_TF32, s.fa, NUM_RNA, false)) \
+    X("cvt.rn.f16x2.e5m2x2 %r10, %h1;", 'r', to_half(num_decode(NUM_DTYPE_F8E5M2, s.ha & 255)) | to_half(num_decode(NUM_DTYPE_F8E5M2, s.ha >> 8)) << 16) X("cvt.rna.tf32.f32 %r10, %f1;", 'r', s.fa != s.fa ? s.ua & 0xffffe000u : num_encode(NUM_DTYPE_TF32, s.fa, NUM_RNA, false)) \
     X("add.s16x2 %r10, %r1, %r2;", 'r', ((s.ua + s.ub) & 0xffff) | ((s.ua >> 16) + (s.ub >> 16)) << 16) X("fns.b32 %r10, %r1, 0, 1;", 'r', s.ua ? __builtin_ctz(s.ua) : -1) \
     X("fma.rn.f32x2 %rd10, %rd1, %rd2, %rd3;", 'd', b32(fmaf(s.fa, s.fb, s.fc)) | (uint64_t)b32(fmaf(f32((uint32_t)(s.a >> 32)), f32((uint32_t)(s.b >> 32)), f32((uint32_t)(s.c >> 32)))) << 32)
 /* clang-format on */
