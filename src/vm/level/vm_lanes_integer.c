@@ -109,7 +109,8 @@ VM_DEFINE2(DIVS32, u32, s32, s32, y == 0 ? -1 : (s64)x / (y ? y : 1))
 VM_DEFINE2(REMS32, u32, s32, s32, y == 0 ? x : (s64)x % (y ? y : 1))
 VM_DEFINE3(ADDC32, u32, u32, u32, u32, x + y + z)
 VM_DEFINE3(CARRY32, u32, u32, u32, u32, ((u64)x + y + z) >> 32)
-/* The flag of a subtraction is the carry of a + ~b + 1, 0 where it borrows: so addc and subc read each other's. */
+/* The flag of a subtraction is the carry of a + ~b + 1, 0 where it borrows: so addc and subc read each
+ * other's. */
 VM_DEFINE3(SUBC32, u32, u32, u32, u32, x + ~y + z)
 VM_DEFINE3(BORROW32, u32, u32, u32, u32, ((u64)x + ~y + z) >> 32)
 VM_DEFINE3(SADS32, u32, s32, s32, u32, z + (x < y ? (u32)y - (u32)x : (u32)x - (u32)y))
