@@ -139,6 +139,13 @@ static ptx_operand integer_binary(ptx_builder *b, ir_op op, ir_type type, ptx_op
     }
 }
 
+static bool is_one(ptx_operand x) {
+    if (!ptx_build_is_immediate(x))
+        return false;
+    return (x.immediate == PTX_IMMEDIATE_F32 && x.bits == UINT32_C(0x3f800000)) ||
+           (x.immediate == PTX_IMMEDIATE_F64 && x.bits == UINT64_C(0x3ff0000000000000));
+}
+
 static ptx_operand float_binary(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y) {
     ptx_build_class class = ptx_build_class_of(type);
     ptx_mod mod = type_mod(type);
@@ -150,6 +157,8 @@ static ptx_operand float_binary(ptx_builder *b, ir_op op, ir_type type, ptx_oper
     case IR_MUL:
         return ptx_build_compute(b, class, PTX_OP_MUL, PTX_MODS(PTX_MOD_RN, mod), PTX_ARGS(x, y));
     case IR_DIV:
+        if (is_one(x)) /* the same number, rounded once, by a shorter way */
+            return ptx_build_compute(b, class, PTX_OP_RCP, PTX_MODS(PTX_MOD_RN, mod), PTX_ARGS(y));
         return ptx_build_compute(b, class, PTX_OP_DIV, PTX_MODS(PTX_MOD_RN, mod), PTX_ARGS(x, y));
     case IR_MIN:
         return ptx_build_compute(b, class, PTX_OP_MIN, PTX_MODS(mod), PTX_ARGS(x, y));

@@ -204,6 +204,8 @@ ptx_operand ptx_build_shared_address(ptx_builder *b, const ir_expr *pointer);
 
 /* ---- ptx_build_tidy.c ---- */
 /* Drops instructions whose results nobody reads and branches to the next instruction. */
+/* ---- ptx_build_copies.c ---- */
+void ptx_build_copies(ptx_builder *b);
 void ptx_build_tidy(ptx_builder *b);
 
 /* ---- ptx_build_statement.c ---- */

@@ -19,18 +19,25 @@ bool ptx_build_is_math(ir_op op) {
 #define LOG10_2     0x1.344136p-2
 #define LOG10_E     0x1.bcb7b2p-2
 
-/* 2^(x log2 e): the product's rounding error goes into a factor next to 1. The clamps keep infinities out of
- * the error term; .NaN keeps a NaN. */
+/* 2^n 2^f, where n is x log2 e to the nearest whole number and f the rest. A sum with EXP_WHOLE rounds to
+ * whole numbers and leaves n + 127 in its low bits, which is the exponent of 2^n. n is kept where 2^n is a
+ * normal number; f grows instead, so that infinities and subnormal results come out of ex2 and of the last
+ * product. A NaN goes through f. */
+#define EXP_WHOLE (0x1.8p23 + 127)
 static ptx_operand exponential(const ptx_math *m, ptx_operand x) {
-    ptx_mod nan_min[2] = {PTX_MOD_NAN, PTX_MOD_F32};
-    x = ptx_build_compute(m->b, m->class, PTX_OP_MIN, nan_min, 2, PTX_ARGS(x, ptx_build_f32(90)));
-    x = ptx_build_compute(m->b, m->class, PTX_OP_MAX, nan_min, 2, PTX_ARGS(x, ptx_build_f32(-106)));
-    ptx_operand power = math_op2(m, PTX_OP_MUL, x, ptx_build_f32(LOG2_E));
-    ptx_operand opposite = math_op2(m, PTX_OP_MUL, x, ptx_build_f32(-LOG2_E));
+    ptx_mod approximate[3] = {PTX_MOD_APPROX, PTX_MOD_FTZ, PTX_MOD_F32};
+    ptx_operand whole = math_fma(m, x, ptx_build_f32(LOG2_E), ptx_build_f32(EXP_WHOLE));
+    whole = ptx_build_compute(m->b, m->class, PTX_OP_MIN, PTX_MODS(m->mod),
+                              PTX_ARGS(whole, ptx_build_f32(EXP_WHOLE + 127)));
+    whole = ptx_build_compute(m->b, m->class, PTX_OP_MAX, PTX_MODS(m->mod),
+                              PTX_ARGS(whole, ptx_build_f32(EXP_WHOLE - 126)));
+    ptx_operand opposite = math_op2(m, PTX_OP_SUB, ptx_build_f32(EXP_WHOLE), whole);
     ptx_operand rest = math_fma(m, x, ptx_build_f32(LOG2_E), opposite);
     rest = math_fma(m, x, ptx_build_f32(LOG2_E_REST), rest);
-    ptx_operand whole = math_approximate(m, PTX_OP_EX2, power);
-    return math_op2(m, PTX_OP_MUL, whole, math_fma(m, rest, ptx_build_f32(LN_2), ptx_build_f32(1)));
+    rest = ptx_build_compute(m->b, m->class, PTX_OP_EX2, approximate, 3, PTX_ARGS(rest));
+    ptx_operand power = ptx_build_compute(m->b, m->class, PTX_OP_SHL, PTX_MODS(PTX_MOD_B32),
+                                          PTX_ARGS(whole, ptx_build_int(23)));
+    return math_op2(m, PTX_OP_MUL, rest, power);
 }
 
 static const double log_terms[] = {-0x1.0p-1,      0x1.55552cp-2,  -0x1.ffffb6p-3,

@@ -209,10 +209,14 @@ static void drop_registers(tidy *t) {
 }
 
 void ptx_build_tidy(ptx_builder *b) {
+    ptx_build_copies(b);
     tidy t = {.b = b, .function = b->function};
     size_t count = b->function->instructions.count;
     t.reads = BASE_NEW_ARRAY(b->arena, uint32_t, b->function->registers.count + 1);
     t.gone = BASE_NEW_ARRAY(b->arena, bool, count + 1);
+    for (size_t n = 0; n < count; n++) /* what ptx_build_copies took out */
+        t.gone[n] = b->function->instructions.items[n].op == PTX_OP_MOV &&
+                    b->function->instructions.items[n].operand_count == 0;
     for (size_t n = 0; n < count; n++)
         count_instruction(&t, &b->function->instructions.items[n], 1);
     drop_empty_branches(&t);

@@ -34,6 +34,7 @@ static const pass_row passes[] = {
     {"optimise_unroll", lower_optimise_unroll, FOR_PTX, IR_FORM_FLAT, "short loops with constant rounds become straight lines"},
     {"optimise_promote", lower_optimise_promote, FOR_PTX, IR_FORM_FLAT, "locals at constant indices become register variables"},
     {"optimise_propagate", lower_optimise_propagate, FOR_PTX, IR_FORM_FLAT, "bindings of pure values dissolve into their uses"},
+    {"optimise_divide", lower_optimise_divide, FOR_PTX, IR_FORM_FLAT, "float quotients by powers of two become products"},
     {"optimise_select", lower_optimise_select, FOR_PTX, IR_FORM_FLAT, "branches that only give a register another value become selects"},
     {"optimise_addresses", lower_optimise_addresses, FOR_PTX, IR_FORM_FLAT, "addresses become chains by loop level, with constant offsets"},
     {"optimise_widen", lower_optimise_widen, FOR_PTX, IR_FORM_FLAT, "neighbouring loads of 32-bit elements become vector loads"},

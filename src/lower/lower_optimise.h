@@ -63,6 +63,7 @@ bool lower_may_touch(const lower_aliases *aliases, const ir_expr *a, const ir_ex
 void lower_optimise_unroll(lower_context *context);
 void lower_optimise_promote(lower_context *context);
 void lower_optimise_propagate(lower_context *context);
+void lower_optimise_divide(lower_context *context);
 void lower_optimise_select(lower_context *context);
 void lower_optimise_addresses(lower_context *context);
 void lower_optimise_widen(lower_context *context);

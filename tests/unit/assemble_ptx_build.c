@@ -104,6 +104,73 @@ static void contraction(void **state) {
     assert_null(strstr(build(*state, shared, true).text, "fma.rn.f32")); /* the product has two uses */
 }
 
+/* Quotients whose rounding is that of a product or a reciprocal; others stay. */
+static void quotients(void **state) {
+    const char *halves =
+        HEAD("A: float32[8], B: float64[8]") "    A[0] = A[1] / 1024.0\n    A[2] = A[3] / -0.5\n"
+                                             "    B[0] = B[1] / 4.0_float64\n";
+    const char *text = build(*state, halves, true).text;
+    assert_null(strstr(text, "div"));
+    assert_non_null(strstr(text, "0f3A800000")); /* 2^-10 */
+    assert_non_null(strstr(text, "0fC0000000"));
+    assert_non_null(strstr(text, "0d3FD0000000000000"));
+    /* 2^-127 has an exact reciprocal, 2^-149 has none; a product joins a sum only where contraction is on. */
+    assert_null(strstr(
+        build(*state, HEAD("A: float32[8]") "    A[0] = A[1] / 5.877471754111438e-39\n", true).text, "div"));
+    assert_non_null(
+        strstr(build(*state, HEAD("A: float32[8]") "    A[0] = A[1] / 1.401298464324817e-45\n", true).text,
+               "div.rn"));
+    const char *sum = HEAD("A: float32[8]") "    A[0] = A[1] / 8.0 + A[2]\n";
+    assert_non_null(strstr(build(*state, sum, true).text, "fma.rn.f32"));
+    assert_null(strstr(build(*state, sum, false).text, "fma.rn.f32"));
+    const char *stay = HEAD("A: float32[8], H: float16[8]") "    A[0] = A[1] / 3.0\n    A[2] = 2.0 / A[3]\n"
+                                                            "    A[4] = A[5] / 0.0\n    H[0] = H[1] / H[2]\n";
+    unsigned count = 0;
+    for (const char *at = build(*state, stay, true).text; (at = strstr(at, "div.rn.f32")) != NULL; at++)
+        count++;
+    assert_int_equal(count, 4);
+    const char *one =
+        HEAD("A: float32[8], B: float64[8]") "    A[0] = 1.0 / A[1]\n    B[0] = 1.0_float64 / B[1]\n";
+    text = build(*state, one, true).text;
+    assert_null(strstr(text, "div"));
+    assert_non_null(strstr(text, "rcp.rn.f32"));
+    assert_non_null(strstr(text, "rcp.rn.f64"));
+}
+
+static unsigned moves_of(const char *text) {
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, "mov.f32")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A register that is only renamed is not moved, and a first value that is overwritten unread is not set; what
+ * is still read afterwards, or on another way, is. */
+static void renaming_moves(void **state) {
+#define LETS "    x: float32 = A[0]\n    y: float32 = 0.0\n"
+    assert_int_equal(
+        moves_of(build(*state,
+                       HEAD("A: float32[8]") LETS "    y = A[1]\n    x = x + y\n    A[2] = x\n    A[3] = y\n",
+                       true)
+                     .text),
+        0);
+    /* y's first value is read when the branch is not taken. */
+    assert_int_equal(moves_of(build(*state,
+                                    HEAD("A: float32[8], n: int32") LETS
+                                    "    if n > 3:\n        y = A[1] / A[2]\n    A[2] = x + y\n",
+                                    true)
+                                  .text),
+                     1);
+    /* Both values are wanted after the move. */
+    assert_int_equal(
+        moves_of(build(*state,
+                       HEAD("A: float32[8]") LETS "    y = x\n    x = x * x\n    A[2] = x\n    A[3] = y\n",
+                       true)
+                     .text),
+        1);
+#undef LETS
+}
+
 static void bounds_and_names(void **state) {
     built b =
         build(*state,
@@ -129,8 +196,9 @@ static void bounds_and_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(refusals),        UNIT_WITH_ARENA(deep_expression), UNIT_WITH_ARENA(provenance),
-        UNIT_WITH_ARENA(read_only_loads), UNIT_WITH_ARENA(contraction),     UNIT_WITH_ARENA(bounds_and_names),
+        UNIT_WITH_ARENA(refusals),    UNIT_WITH_ARENA(deep_expression),  UNIT_WITH_ARENA(provenance),
+        UNIT_WITH_ARENA(quotients),   UNIT_WITH_ARENA(renaming_moves),   UNIT_WITH_ARENA(read_only_loads),
+        UNIT_WITH_ARENA(contraction), UNIT_WITH_ARENA(bounds_and_names),
     };
     return cmocka_run_group_tests_name("ptx_build", tests, NULL, NULL);
 }
