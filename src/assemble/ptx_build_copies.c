@@ -8,10 +8,10 @@
 enum { NOWHERE = UINT32_MAX };
 
 typedef struct reg_facts {
-    uint32_t writes, reads; /* in the whole function; indices of origins are reads */
-    uint32_t written_at;    /* the last instruction before here that writes it; NOWHERE */
-    uint32_t mentioned_at;  /* the last that reads or writes it */
-    uint32_t unread_at;     /* set there for certain, and not read since */
+    uint32_t writes, reads;    /* in the whole function; indices of origins are reads */
+    uint32_t written_at;       /* the last instruction before here that writes it; NOWHERE */
+    uint32_t mentioned_at;     /* the last that reads or writes it */
+    uint32_t unread_at;        /* set there for certain, and not read since */
     uint32_t mentioned_before; /* the last that mentions it before unread_at */
 } reg_facts;
 

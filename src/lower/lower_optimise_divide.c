@@ -9,7 +9,8 @@
 /* 1 / value, where that is finite and no rounding is in it. */
 static bool exact_reciprocal(num_dtype dtype, double value, double *reciprocal) {
     int exponent;
-    double half = fabs(frexp(value, &exponent)); /* value = +-half * 2^exponent; half is 0.5 of powers of two */
+    double half =
+        fabs(frexp(value, &exponent)); /* value = +-half * 2^exponent; half is 0.5 of powers of two */
     *reciprocal = 1 / value;
     if (!isfinite(value) || half != 0.5 || !isfinite(*reciprocal))
         return false;
