@@ -37,8 +37,9 @@ void vm_tensor_layout_check(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *c
     bool some = false;
     for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++)
         for (uint32_t c = area->column;
-             (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) != 0 && c < area->column + area->columns; c++) {
-            uint16_t layout = t->writers[g][c].layout;
+             (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) != 0 && c < area->column + area->columns;
+             c = vm_tmem_writer_next(t, g, c)) {
+            uint16_t layout = vm_tmem_writer_at(t, g, c)->layout;
             if (layout == 0 || layout == good)
                 continue;
             some |= !continues(own, layout);
@@ -46,7 +47,7 @@ void vm_tensor_layout_check(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *c
         }
     for (uint32_t c = area->column; some && c < area->column + area->columns; c++)
         for (unsigned g = 0; g < VM_TMEM_LANES / 16; g++) {
-            const vm_tmem_writer *w = &t->writers[g][c];
+            const vm_tmem_writer *w = vm_tmem_writer_at(t, g, c);
             if (w->layout == 0 || (area->lanes[g / 2] >> g % 2 * 16 & 0xffff) == 0 ||
                 continues(own, w->layout))
                 continue;
@@ -67,7 +68,8 @@ void vm_tensor_layout_load(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *ct
     const vm_tmem *t = vm_tmem_of(cta);
     for (uint32_t c = area->column; c < area->column + area->columns; c++)
         for (unsigned k = 0; k < VM_TMEM_LANES / 32; k++) {
-            const vm_tmem_writer *low = &t->writers[2 * k][c], *high = &t->writers[2 * k + 1][c];
+            const vm_tmem_writer *low = vm_tmem_writer_at(t, 2 * k, c),
+                                 *high = vm_tmem_writer_at(t, 2 * k + 1, c);
             uint32_t lanes = area->lanes[k];
             const vm_tmem_writer *of = (lanes & 0xffff) != 0 ? low : high;
             if (lanes != 0 && pack && of->layout != 0 && !VM_TMEM_LAYOUT_HALF(of->layout) &&

@@ -18,6 +18,11 @@ vm_tmem *vm_tmem_create(base_arena *arena) {
     return t;
 }
 
+static inline uint64_t bits_between(uint32_t first, uint32_t end) {
+    return first >= end ? 0 : UINT64_MAX >> (64 - (end - first)) << first;
+}
+
+/* Whole units. */
 static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
     for (uint32_t l = 0; l < VM_TMEM_LANES; l++)
         t->cells[begin][l] = VM_TMEM_POISON;
@@ -26,8 +31,12 @@ static void poison(vm_tmem *t, uint32_t begin, uint32_t columns) {
     for (unsigned half = 0; half < 2; half++)
         for (unsigned k = 0; k < 4; k++)
             memset(t->written[half][k] + begin, 0, columns * sizeof(uint32_t));
-    for (unsigned half = 0; half < VM_TMEM_LANES / 16; half++)
-        memset(t->writers[half] + begin, 0, columns * sizeof **t->writers);
+    uint32_t first = begin / VM_TMEM_GRAIN, grains = columns / VM_TMEM_GRAIN;
+    for (unsigned half = 0; half < VM_TMEM_LANES / 16; half++) {
+        memset(t->grain_writers[half] + first, 0, grains * sizeof **t->grain_writers);
+        t->whole[half] |= bits_between(first, first + grains);
+        t->full[half] &= ~bits_between(first, first + grains);
+    }
 }
 
 void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
@@ -44,6 +53,9 @@ void vm_tmem_reset(vm_tmem *t, uint32_t base, uint64_t random) {
     memset(t->engine_write, 0, sizeof t->engine_write);
     t->half_rows = false;
     t->flights.count = 0;
+    memset(t->open_count, 0, sizeof t->open_count);
+    memset(t->open_grains, 0, sizeof t->open_grains);
+    memset(t->waited, 0, sizeof t->waited);
 }
 
 /* ---- allocation ---- */
@@ -181,7 +193,7 @@ bool vm_tmem_unwritten(const vm_tmem *t, const vm_tmem_area *area, bool low_only
 }
 
 /* Bit per 16 lanes of which the area has some. */
-static uint32_t halves_of(const vm_tmem_area *area) {
+static inline uint32_t halves_of(const vm_tmem_area *area) {
     uint32_t halves = 0;
     for (unsigned k = 0; k < 4; k++)
         halves |= ((area->lanes[k] & 0xffffu) != 0 ? 1u : 0u) << 2 * k | (area->lanes[k] >> 16 != 0 ? 1u : 0u)
@@ -189,41 +201,85 @@ static uint32_t halves_of(const vm_tmem_area *area) {
     return halves;
 }
 
+/* Bits of the grains that the area touches. */
+static inline uint64_t grains_of(const vm_tmem_area *area) {
+    return bits_between(area->column / VM_TMEM_GRAIN,
+                        (area->column + area->columns + VM_TMEM_GRAIN - 1) / VM_TMEM_GRAIN);
+}
+
+static void write_bits(vm_tmem *t, const vm_tmem_area *area, bool low_only, unsigned k) {
+    uint32_t lanes = area->lanes[k], high = low_only ? 0 : lanes, end = area->column + area->columns;
+    uint32_t *low_written = t->written[0][k], *high_written = t->written[1][k], c = area->column;
+    const uint64_t both = (uint64_t)lanes << 32 | lanes;
+    for (uint64_t two; !low_only && c + 1 < end; c += 2) { /* two columns at a time */
+        memcpy(&two, low_written + c, sizeof two);
+        two |= both;
+        memcpy(low_written + c, &two, sizeof two);
+        memcpy(&two, high_written + c, sizeof two);
+        two |= both;
+        memcpy(high_written + c, &two, sizeof two);
+    }
+    for (; c < end; c++) {
+        low_written[c] |= lanes;
+        high_written[c] = (high_written[c] & ~lanes) | high;
+    }
+}
+
+/* Columns of one grain that do not fill it. */
+static void write_some(vm_tmem *t, uint32_t half, uint32_t begin, uint32_t end,
+                       const vm_tmem_writer *writer) {
+    uint32_t grain = begin / VM_TMEM_GRAIN;
+    vm_tmem_writer *w = t->writers[half];
+    if (t->whole[half] >> grain & 1) {
+        for (uint32_t c = grain * VM_TMEM_GRAIN; c < (grain + 1) * VM_TMEM_GRAIN; c++)
+            w[c] = t->grain_writers[half][grain];
+        t->whole[half] &= ~((uint64_t)1 << grain);
+    }
+    for (uint32_t c = begin; c < end; c++)
+        w[c] = *writer;
+}
+
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
-    writer.clock = ++*t->clock;
-    t->last_write = writer.clock;
+    const uint64_t clock = writer.clock = ++*t->clock;
+    uint64_t words[2]; /* of the writer, for whole grains */
+    memcpy(words, &writer, sizeof words);
+    t->last_write = clock;
     t->half_rows |=
         VM_TMEM_LAYOUT_LETTER(writer.layout) == 'F' || VM_TMEM_LAYOUT_LETTER(writer.layout) == 'C';
-    for (unsigned k = 0; k < 4; k++)
-        if (area->lanes[k] != 0 && !(writer.agent & VM_TMEM_ENGINE))
-            t->storers[k] |= 1u << writer.agent % 32;
-        else if (area->lanes[k] != 0)
-            t->engine_write[k] = writer.clock;
-    uint32_t end = area->column + area->columns;
+    const uint32_t end = area->column + area->columns;
+    const uint32_t first = (area->column + VM_TMEM_GRAIN - 1) / VM_TMEM_GRAIN, last = end / VM_TMEM_GRAIN;
+    const uint64_t touched = grains_of(area), inside = bits_between(first, last);
     for (unsigned k = 0; k < 4; k++) {
-        uint32_t lanes = area->lanes[k], high = low_only ? 0 : lanes;
-        uint32_t *low_written = t->written[0][k], *high_written = t->written[1][k], c = area->column;
-        const uint64_t both = (uint64_t)lanes << 32 | lanes;
-        for (uint64_t two; lanes != 0 && !low_only && c + 1 < end; c += 2) { /* two columns at a time */
-            memcpy(&two, low_written + c, sizeof two);
-            two |= both;
-            memcpy(low_written + c, &two, sizeof two);
-            memcpy(&two, high_written + c, sizeof two);
-            two |= both;
-            memcpy(high_written + c, &two, sizeof two);
+        uint64_t missing = 0;
+        if (area->lanes[k] == 0)
+            continue;
+        if (writer.agent & VM_TMEM_ENGINE)
+            t->engine_write[k] = clock;
+        else
+            t->storers[k] |= 1u << writer.agent % 32;
+        for (uint32_t half = 2 * k; half < 2 * k + 2; half++) {
+            uint32_t lanes = area->lanes[k] >> half % 2 * 16 & 0xffff;
+            if (lanes == 0)
+                continue;
+            missing |= touched & ~t->full[half];
+            if (low_only)
+                t->full[half] &= ~touched;
+            else if (lanes == 0xffff)
+                t->full[half] |= inside;
+            if (first > last) { /* inside of one grain */
+                write_some(t, half, area->column, end, &writer);
+                continue;
+            }
+            if (area->column < first * VM_TMEM_GRAIN)
+                write_some(t, half, area->column, first * VM_TMEM_GRAIN, &writer);
+            for (uint32_t grain = first; grain < last; grain++)
+                memcpy(&t->grain_writers[half][grain], words, sizeof words);
+            t->whole[half] |= inside;
+            if (last * VM_TMEM_GRAIN < end)
+                write_some(t, half, last * VM_TMEM_GRAIN, end, &writer);
         }
-        for (; lanes != 0 && c < end; c++) {
-            low_written[c] |= lanes;
-            high_written[c] = (high_written[c] & ~lanes) | high;
-        }
-    }
-    for (uint32_t rest = halves_of(area); rest; rest &= rest - 1) {
-        vm_tmem_writer *w = t->writers[__builtin_ctz(rest)];
-        uint32_t c = area->column;
-        for (; c + 4 <= end; c += 4)
-            w[c] = w[c + 1] = w[c + 2] = w[c + 3] = writer;
-        for (; c < end; c++)
-            w[c] = writer;
+        if (missing || low_only)
+            write_bits(t, area, low_only, k);
     }
 }
 
@@ -238,14 +294,19 @@ void vm_tmem_shift_mark(vm_tmem *t, const vm_tmem_area *area, vm_tmem_writer wri
     for (unsigned k = 0; k < 4; k++)
         if (area->lanes[k] != 0)
             t->engine_write[k] = writer.clock;
-    uint32_t halves = halves_of(area);
-    for (uint32_t c = area->column; c < area->column + area->columns; c++) {
+    for (uint32_t c = area->column; c < area->column + area->columns; c++)
         for (unsigned h = 0; h < 2; h++)
             for (unsigned k = 0; k < 4; k++)
                 if (area->lanes[k] != 0)
                     t->written[h][k][c] = t->written[h][k][c] >> 1 | (t->written[h][k][c] & 1u << 31);
-        for (uint32_t rest = halves; rest; rest &= rest - 1)
-            t->writers[__builtin_ctz(rest)][c] = writer;
+    for (uint32_t rest = halves_of(area); rest; rest &= rest - 1) {
+        uint32_t half = (uint32_t)__builtin_ctz(rest), end = area->column + area->columns;
+        t->full[half] &= ~grains_of(area);
+        for (uint32_t c = area->column, next; c < end; c = next) {
+            next = (c / VM_TMEM_GRAIN + 1) * VM_TMEM_GRAIN;
+            next = next < end ? next : end;
+            write_some(t, half, c, next, &writer);
+        }
     }
 }
 
@@ -259,14 +320,17 @@ const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_are
         return NULL;
     const vm_tmem_writer *last = NULL;
     for (uint32_t rest = halves_of(area); rest; rest &= rest - 1)
-        for (uint32_t c = area->column; c < area->column + area->columns; c++) {
-            const vm_tmem_writer *w = &t->writers[__builtin_ctz(rest)][c];
+        for (uint32_t c = area->column, half = (uint32_t)__builtin_ctz(rest);
+             c < area->column + area->columns; c = vm_tmem_writer_next(t, half, c)) {
+            const vm_tmem_writer *w = vm_tmem_writer_at(t, half, c);
             if (w->clock > after && (w->agent & ~ignored) != agent &&
                 (last == NULL || w->clock > last->clock))
                 last = w;
         }
     return last;
 }
+
+_Static_assert(sizeof(vm_tmem_writer) == 2 * sizeof(uint64_t), "two words");
 
 /* ---- operations on their way ---- */
 enum {
@@ -279,14 +343,58 @@ static bool is_old(const vm_tmem_flight *f) {
     return f->released != NULL && *f->released > f->waited_at;
 }
 
+static inline unsigned is_writer(vm_tmem_kind kind) {
+    return (kind & VM_TMEM_WRITERS) != 0;
+}
+
+static inline void note_waited(vm_tmem *t, const vm_tmem_flight *f) {
+    const uint32_t bit = 1u << f->agent % 32;
+    t->waited[0] |= f->area.lanes[0] != 0 ? bit : 0;
+    t->waited[1] |= f->area.lanes[1] != 0 ? bit : 0;
+    t->waited[2] |= f->area.lanes[2] != 0 ? bit : 0;
+    t->waited[3] |= f->area.lanes[3] != 0 ? bit : 0;
+}
+
+static void find_open_grains(vm_tmem *t) {
+    t->open_grains[0] = t->open_grains[1] = 0;
+    for (size_t i = 0; i < t->flights.count; i++)
+        if (t->flights.items[i].released == NULL)
+            t->open_grains[is_writer(t->flights.items[i].kind)] |= grains_of(&t->flights.items[i].area);
+}
+
+/* One that was open is no longer. */
+static inline void close_flight(vm_tmem *t, vm_tmem_kind kind) {
+    if (--t->open_count[is_writer(kind)] == 0)
+        t->open_grains[is_writer(kind)] = 0;
+    else
+        find_open_grains(t);
+}
+
+static void find_waited(vm_tmem *t) {
+    memset(t->waited, 0, sizeof t->waited);
+    for (size_t i = 0; i < t->flights.count; i++)
+        if (t->flights.items[i].released != NULL)
+            note_waited(t, &t->flights.items[i]);
+}
+
 static void remove_at(vm_tmem *t, size_t i) {
-    t->flights.items[i] = t->flights.items[--t->flights.count];
+    bool open = t->flights.items[i].released == NULL;
+    vm_tmem_kind kind = t->flights.items[i].kind;
+    if (i < --t->flights.count)
+        t->flights.items[i] = t->flights.items[t->flights.count];
+    if (open)
+        close_flight(t, kind);
+}
+
+static inline bool same_lanes(const vm_tmem_area *a, const vm_tmem_area *b) {
+    return ((a->lanes[0] ^ b->lanes[0]) | (a->lanes[1] ^ b->lanes[1]) | (a->lanes[2] ^ b->lanes[2]) |
+            (a->lanes[3] ^ b->lanes[3])) == 0;
 }
 
 /* Two areas of the same lanes whose columns touch become one. */
-static bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
-    if (memcmp(to->lanes, from->lanes, sizeof to->lanes) != 0 || from->column > to->column + to->columns ||
-        to->column > from->column + from->columns)
+static inline bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
+    if (from->column > to->column + to->columns || to->column > from->column + from->columns ||
+        !same_lanes(to, from))
         return false;
     uint32_t end = to->column + to->columns, other = from->column + from->columns;
     to->column = to->column < from->column ? to->column : from->column;
@@ -296,33 +404,43 @@ static bool join_areas(vm_tmem_area *to, const vm_tmem_area *from) {
 
 /* A flight that the new one can be a part of: stores of a warp end together, at its wait, so those side by
  * side are one; a load is only the same as one of the same cells. */
-static bool absorbs(vm_tmem_flight *f, vm_tmem_kind kind, uint16_t agent, const vm_tmem_area *area) {
+static inline bool absorbs(vm_tmem_flight *f, vm_tmem_kind kind, uint16_t agent, const vm_tmem_area *area) {
     if (f->kind != kind || f->agent != agent || f->released != NULL)
         return false;
     if (kind == VM_TMEM_STORE)
         return join_areas(&f->area, area);
-    return kind == VM_TMEM_LOAD && memcmp(&f->area, area, sizeof *area) == 0;
+    return kind == VM_TMEM_LOAD && f->area.column == area->column && f->area.columns == area->columns &&
+           same_lanes(&f->area, area);
 }
 
-uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
-                              const vm_tmem_area *area) {
-    vm_tmem_flight flight = {.kind = kind, .agent = agent, .pc = pc, .id = ++t->next_flight, .area = *area};
-    for (size_t i = 0; t->flights.count >= FLIGHTS_KEPT && i < t->flights.count;) {
+static void forget_old(vm_tmem *t) {
+    for (size_t i = 0; i < t->flights.count;)
         if (is_old(&t->flights.items[i]))
             remove_at(t, i);
         else
             i++;
-    }
-    for (size_t i = 0; i < t->flights.count; i++)
+    find_waited(t);
+}
+
+uint64_t vm_tmem_flight_begin(vm_tmem *t, vm_tmem_kind kind, uint16_t agent, uint32_t pc,
+                              const vm_tmem_area *area) {
+    const uint64_t id = ++t->next_flight, grains = grains_of(area);
+    if (t->flights.count >= FLIGHTS_KEPT)
+        forget_old(t);
+    for (size_t i = 0; t->open_count[is_writer(kind)] != 0 && i < t->flights.count; i++)
         if (absorbs(&t->flights.items[i], kind, agent, area)) {
             vm_tmem_flight *f = &t->flights.items[i];
             if (kind == VM_TMEM_LOAD)
-                f->id = flight.id; /* the later one ends it */
+                f->id = id; /* the later one ends it */
             f->pc = kind == VM_TMEM_LOAD ? pc : f->pc;
+            t->open_grains[is_writer(kind)] |= grains;
             return f->id;
         }
-    base_vector_push(t->arena, &t->flights, flight);
-    return flight.id;
+    base_vector_push(t->arena, &t->flights,
+                     (vm_tmem_flight){.kind = kind, .agent = agent, .pc = pc, .id = id, .area = *area});
+    t->open_count[is_writer(kind)]++;
+    t->open_grains[is_writer(kind)] |= grains;
+    return id;
 }
 
 void vm_tmem_flight_end(vm_tmem *t, uint64_t id) {
@@ -333,25 +451,41 @@ void vm_tmem_flight_end(vm_tmem *t, uint64_t id) {
         }
 }
 
+/* Makes the flight a part of one of the same warp that was waited for earlier, of which nobody knows yet. The
+ * earlier time stays: what is not certain is no conflict. */
+static inline bool joins(vm_tmem_flight *other, const vm_tmem_flight *mine) {
+    return other != mine && other->released == mine->released && other->kind == mine->kind &&
+           !is_old(other) && join_areas(&other->area, &mine->area);
+}
+
 void vm_tmem_flight_waited(vm_tmem *t, uint64_t id, uint64_t now, const uint64_t *released) {
-    size_t at = 0, waited = 0, oldest = SIZE_MAX;
-    while (at < t->flights.count && t->flights.items[at].id != id)
-        at++;
-    if (at == t->flights.count)
+    size_t at = t->flights.count, waited = 0, oldest = SIZE_MAX;
+    while (at > 0 && t->flights.items[at - 1].id != id) /* most often one of the last */
+        at--;
+    if (at-- == 0)
         return;
-    vm_tmem_flight *mine = &t->flights.items[at];
+    vm_tmem_flight *items = t->flights.items, *mine = &items[at];
+    const bool was_open = mine->released == NULL;
+    uint32_t *joined = &t->joined[is_writer(mine->kind)][mine->agent % 32];
     mine->released = released;
     mine->waited_at = now;
+    if (was_open)
+        close_flight(t, mine->kind);
+    if (*joined < t->flights.count && joins(&items[*joined], mine)) {
+        remove_at(t, at);
+        return;
+    }
+    note_waited(t, mine);
     for (size_t i = 0; i < t->flights.count; i++) {
-        vm_tmem_flight *other = &t->flights.items[i];
-        if (i == at || other->released != released || is_old(other))
+        if (items[i].released != released || i == at || is_old(&items[i]))
             continue;
-        if (other->kind == mine->kind && join_areas(&other->area, &mine->area)) {
-            remove_at(t, at); /* the earlier time stays: what is not certain is no conflict */
+        if (joins(&items[i], mine)) {
+            *joined = (uint32_t)i;
+            remove_at(t, at);
             return;
         }
         waited++;
-        if (oldest == SIZE_MAX || other->id < t->flights.items[oldest].id)
+        if (oldest == SIZE_MAX || items[i].id < items[oldest].id)
             oldest = i;
     }
     if (waited > WAITED_LIMIT)
@@ -365,6 +499,7 @@ void vm_tmem_flight_drop(vm_tmem *t, const vm_tmem_area *area) {
         else
             i++;
     }
+    find_waited(t);
 }
 
 static bool is_over(const vm_tmem_flight *f, uint16_t agent, uint64_t acquired) {
@@ -386,6 +521,38 @@ const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *
     return first;
 }
 
+/* ---- an access of which nothing is to be said ---- */
+bool vm_tmem_is_plain(const vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor) {
+    uint64_t end = (uint64_t)area->column + area->columns;
+    if (end > VM_TMEM_COLUMNS || t->half_rows)
+        return false;
+    unsigned slot = t->slot_of[area->column];
+    if (slot == 0 || t->slot_of[end - 1] != slot)
+        return false;
+    const vm_tmem_allocation *a = &t->allocations[slot - 1];
+    if (a->owner != visitor->owner ||
+        (a->warp != (visitor->agent & (VM_TMEM_ENGINE - 1)) && visitor->acquired <= a->event))
+        return false;
+    const uint32_t mine = 1u << visitor->agent % 32;
+    const bool fenced = t->last_write <= visitor->fence_after;
+    const uint64_t grains = grains_of(area), wanted = visitor->store ? 0 : grains;
+    if ((grains & (t->open_grains[1] | (visitor->store ? t->open_grains[0] : 0))) != 0)
+        return false;
+    for (unsigned k = 0; k < 4; k++) {
+        uint32_t lanes = area->lanes[k];
+        if (lanes == 0)
+            continue;
+        if (((t->waited[k] | t->storers[k]) & ~mine) != 0)
+            return false;
+        if (!fenced && t->engine_write[k] > visitor->fence_after)
+            return false;
+        if (((lanes & 0xffff) != 0 && (wanted & ~t->full[2 * k]) != 0) ||
+            (lanes >> 16 != 0 && (wanted & ~t->full[2 * k + 1]) != 0))
+            return false;
+    }
+    return true;
+}
+
 /* ---- ld and st ---- */
 static const struct {
     uint8_t lanes, columns, registers; /* of one repetition */
@@ -403,7 +570,16 @@ uint32_t vm_tmem_registers(const vm_tmem_form *form) {
 
 uint32_t vm_tmem_areas(const vm_tmem_form *form, uint32_t column, uint32_t lane, vm_tmem_area areas[2]) {
     uint32_t columns = (uint32_t)shapes[form->shape].columns * form->count * (form->pack ? 2 : 1);
-    areas[0] = vm_tmem_rows(column, columns, lane, shapes[form->shape].lanes);
+    uint32_t lanes = shapes[form->shape].lanes, within = lane % 32, window = lane / 32;
+    if (within + lanes <= 32) {
+        uint32_t mask = (lanes == 32 ? UINT32_MAX : (1u << lanes) - 1) << within;
+        areas[0] = (vm_tmem_area){.lanes = {window == 0 ? mask : 0, window == 1 ? mask : 0,
+                                            window == 2 ? mask : 0, window == 3 ? mask : 0},
+                                  .column = column,
+                                  .columns = columns};
+    } else {
+        areas[0] = vm_tmem_rows(column, columns, lane, lanes);
+    }
     if (form->shape != VM_TMEM_16X32BX2)
         return 1;
     areas[1] = areas[0];
@@ -439,11 +615,11 @@ static uint32_t repetition(vm_tmem_shape shape, uint32_t r) {
 void vm_tmem_load(const vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
                   uint32_t to[32]) {
     vm_tmem_shape shape = (vm_tmem_shape)form->shape;
-    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
     if (shape == VM_TMEM_32X32B && !form->pack) {
-        memcpy(to, &t->cells[first][lane], 32 * sizeof *to);
+        memcpy(to, &t->cells[column + r][lane], 32 * sizeof *to);
         return;
     }
+    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
     for (uint32_t thread = 0; thread < 32; thread++) {
         spot at = spot_of(shape, thread, r);
         uint32_t c = first + at.column * scale;
@@ -457,11 +633,11 @@ void vm_tmem_load(const vm_tmem *t, const vm_tmem_form *form, uint32_t column, u
 void vm_tmem_store(vm_tmem *t, const vm_tmem_form *form, uint32_t column, uint32_t lane, uint32_t r,
                    const uint32_t from[32], uint32_t threads, bool preserve) {
     vm_tmem_shape shape = (vm_tmem_shape)form->shape;
-    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
     if (shape == VM_TMEM_32X32B && !form->pack && threads == UINT32_MAX) {
-        memcpy(&t->cells[first][lane], from, 32 * sizeof *from);
+        memcpy(&t->cells[column + r][lane], from, 32 * sizeof *from);
         return;
     }
+    uint32_t scale = form->pack ? 2 : 1, first = column + repetition(shape, r) * scale;
     uint32_t keep = preserve ? 0xffff0000u : 0;
     for (uint32_t thread = 0; thread < 32; thread++) {
         if (!(threads >> thread & 1))

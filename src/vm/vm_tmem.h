@@ -20,8 +20,8 @@
 
 /* A rectangle of cells; bit l % 32 of lanes[l / 32]. */
 typedef struct vm_tmem_area {
-    uint32_t column, columns;
     uint32_t lanes[4];
+    uint32_t column, columns;
 } vm_tmem_area;
 
 typedef struct vm_tmem_allocation {
@@ -77,10 +77,17 @@ typedef struct vm_tmem_flight {
 } vm_tmem_flight;
 
 #define VM_TMEM_RESIDENTS 32u /* CTAs of one SM */
+/* Columns side by side that most operations write as a whole: they share one writer then. */
+#define VM_TMEM_GRAIN  8u
+#define VM_TMEM_GRAINS (VM_TMEM_COLUMNS / VM_TMEM_GRAIN)
 typedef struct vm_tmem {
     uint32_t (*cells)[VM_TMEM_LANES]; /* cells[column][lane] */
     uint32_t written[2][4]
                     [VM_TMEM_COLUMNS]; /* low and high halves of cells, per 32 lanes, whose bits they are */
+    /* Per 16 lanes and grain a bit: whole: grain_writers has the writer of its columns, and what writers
+     * has is out of date; full: all its cells are known to be written. */
+    uint64_t whole[VM_TMEM_LANES / 16], full[VM_TMEM_LANES / 16];
+    vm_tmem_writer grain_writers[VM_TMEM_LANES / 16][VM_TMEM_GRAINS];
     vm_tmem_writer writers[VM_TMEM_LANES / 16][VM_TMEM_COLUMNS];
     uint8_t slot_of[VM_TMEM_COLUMNS]; /* index in allocations + 1; 0: nobody's */
     vm_tmem_allocation allocations[VM_TMEM_ALLOCATIONS];
@@ -96,6 +103,12 @@ typedef struct vm_tmem {
     base_arena *arena;
     BASE_VECTOR(vm_tmem_flight) flights;
     uint64_t next_flight;
+    /* Of flights that nobody has waited for, those that only read and those that write: how many, and a bit
+     * per grain of columns where they are, perhaps some more. */
+    uint32_t open_count[2];
+    uint64_t open_grains[2];
+    uint32_t waited[4];     /* per 32 lanes: bit per warp whose flights were waited for, perhaps some more */
+    uint32_t joined[2][32]; /* where a warp's waited flight perhaps stands that later ones become a part of */
     struct vm_cta *residents[VM_TMEM_RESIDENTS]; /* CTAs that live on the SM, for the machine */
     uint32_t resident_count;
 } vm_tmem;
@@ -131,7 +144,7 @@ uint32_t vm_tmem_free_columns(const vm_tmem *t);
 
 /* ---- areas ---- */
 static inline vm_tmem_area vm_tmem_rows(uint32_t column, uint32_t columns, uint32_t lane, uint32_t lanes) {
-    vm_tmem_area area = {column, columns, {0, 0, 0, 0}};
+    vm_tmem_area area = {{0, 0, 0, 0}, column, columns};
     for (uint32_t k = lane / 32; k < 4 && k * 32 < lane + lanes; k++) {
         uint32_t from = lane > k * 32 ? lane - k * 32 : 0, to = lane + lanes - k * 32;
         area.lanes[k] = (to >= 32 ? UINT32_MAX : (1u << to) - 1) & (UINT32_MAX << from);
@@ -162,6 +175,15 @@ void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_w
 void vm_tmem_shift(vm_tmem *t, uint32_t column, uint32_t lane);
 /* Its marks, for whole partitions: who wrote, and what was ever written moves with the rows. */
 void vm_tmem_shift_mark(vm_tmem *t, const vm_tmem_area *area, vm_tmem_writer writer);
+static inline const vm_tmem_writer *vm_tmem_writer_at(const vm_tmem *t, uint32_t half, uint32_t column) {
+    uint32_t grain = column / VM_TMEM_GRAIN;
+    return t->whole[half] >> grain & 1 ? &t->grain_writers[half][grain] : &t->writers[half][column];
+}
+/* The first column behind this one that may have another writer. */
+static inline uint32_t vm_tmem_writer_next(const vm_tmem *t, uint32_t half, uint32_t column) {
+    uint32_t grain = column / VM_TMEM_GRAIN;
+    return t->whole[half] >> grain & 1 ? (grain + 1) * VM_TMEM_GRAIN : column + 1;
+}
 /* The last writer of a cell of the area with clock > after and another agent than `agent`, without the bits
  * of `ignored`; NULL: none. */
 const vm_tmem_writer *vm_tmem_foreign_writer(const vm_tmem *t, const vm_tmem_area *area, uint64_t after,
@@ -179,6 +201,19 @@ void vm_tmem_flight_drop(vm_tmem *t, const vm_tmem_area *area); /* all that touc
  * of others' work at `acquired` last; NULL: none. */
 const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *area, uint32_t kinds,
                                           uint16_t agent, uint64_t acquired);
+
+/* ---- an access of which nothing is to be said ---- */
+typedef struct vm_tmem_visitor {
+    uint64_t owner; /* of the columns */
+    uint16_t agent; /* of that CTA */
+    bool store;
+    uint64_t acquired;    /* when the agent learned of others' work last */
+    uint64_t fence_after; /* the clock at its last fence */
+} vm_tmem_visitor;
+/* True when every check of a tcgen05.ld or st without .pack would pass: the columns are the owner's and were
+ * published, every cell that a load wants is written, nothing that matters is on its way, and no other warp
+ * has written there since the fence. False when that takes a closer look. */
+bool vm_tmem_is_plain(const vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor);
 
 /* ---- tcgen05.ld and st: which cells a register of the warp holds (PTX ISA 9.7.16.2.3) ---- */
 typedef enum vm_tmem_shape {

@@ -113,14 +113,23 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
     if (!resolve(warp, pc, first, form, taddr, store, column, lane))
         return false;
     uint32_t count = vm_tmem_areas(form, *column, *lane, areas);
-    for (uint32_t k = 0; k < count; k++)
+    vm_tmem_visitor visitor = {.owner = cta->linear,
+                               .agent = vm_tmem_agent(warp),
+                               .store = store,
+                               .acquired = warp->acquired,
+                               .fence_after = warp->tmem->fence_after};
+    bool plain = !form->pack && !vm_unchecked(cta);
+    for (uint32_t k = 0; plain && k < count; k++)
+        plain = vm_tmem_is_plain(t, &areas[k], &visitor);
+    for (uint32_t k = 0; !plain && k < count; k++)
         if (!vm_tmem_allowed(warp, pc, first, cta, &areas[k], store))
             return false;
     flights[0] = flights[1] = 0;
     if (vm_unchecked(cta))
         return true;
     for (uint32_t k = 0; k < count; k++) {
-        if (!vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
+        if (!plain &&
+            !vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
             if (!store)
                 vm_tmem_initialised(warp, pc, first, cta, &areas[k], form->pack);
             if (!store && (form->pack || t->half_rows))
@@ -128,11 +137,11 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
             vm_tmem_ordered(warp, pc, first, cta, &areas[k]);
         }
         if (store)
-            vm_tmem_mark(t, &areas[k], form->pack, (vm_tmem_writer){.pc = pc, .agent = vm_tmem_agent(warp)});
+            vm_tmem_mark(t, &areas[k], form->pack, (vm_tmem_writer){.pc = pc, .agent = visitor.agent});
     }
     for (uint32_t k = 0; k < count; k++) /* after both: the halves of one store may lie on each other */
         flights[k] =
-            vm_tmem_flight_begin(t, store ? VM_TMEM_STORE : VM_TMEM_LOAD, vm_tmem_agent(warp), pc, &areas[k]);
+            vm_tmem_flight_begin(t, store ? VM_TMEM_STORE : VM_TMEM_LOAD, visitor.agent, pc, &areas[k]);
     return true;
 }
 
@@ -173,16 +182,16 @@ static vm_tmem_pending_load *find_load(vm_tmem_warp *w, uint64_t serial) {
     return NULL;
 }
 
-static void fill(const vm_warp *warp, const vm_tmem_pending_load *load, uint32_t r, uint32_t *row) {
+static void fill(const vm_tmem *t, const vm_tmem_pending_load *load, uint32_t r, uint32_t *row) {
     uint32_t value[VM_LANES];
     if (load->skipped) {
         for (unsigned l = 0; l < VM_LANES; l++)
             value[l] = VM_TMEM_POISON;
     } else if (load->lanes == VM_ALL_LANES) {
-        vm_tmem_load(vm_tmem_of(warp->cta), &load->form, load->column, load->lane, r, row);
+        vm_tmem_load(t, &load->form, load->column, load->lane, r, row);
         return;
     } else {
-        vm_tmem_load(vm_tmem_of(warp->cta), &load->form, load->column, load->lane, r, value);
+        vm_tmem_load(t, &load->form, load->column, load->lane, r, value);
     }
     VM_FOR_LANES(l, load->lanes)
     row[l] = value[l];
@@ -243,11 +252,12 @@ vm_action vm_external_TMEM_LOAD(vm_warp *warp, const vm_op *op, uint32_t mask) {
     load.fetched = load.skipped || !is_late(warp, VM_ASYNC_TMEM_LOAD, load.serial);
     note_class(warp, VM_ASYNC_TMEM_LOAD);
     vm_tmem_tag *tags = tags_of(warp);
+    const vm_tmem *t = vm_tmem_of(warp->cta);
     for (uint32_t r = 0; r < count; r++) {
         tags[VM_TAG(list[1 + r])] =
             (vm_tmem_tag){.load = load.serial, .reg = names[r], .index = (uint8_t)r, .there = load.fetched};
         if (load.fetched)
-            fill(warp, &load, r, vm_operand(warp, list[1 + r]));
+            fill(t, &load, r, vm_operand(warp, list[1 + r]));
     }
     if (w->loads.count >= PENDING_LIMIT)
         forget_loads(warp, w);
@@ -276,7 +286,7 @@ static void report_use(vm_warp *warp, uint32_t pc, unsigned lane, vm_tmem_pendin
  * although PTX (9.7.16.6.4.5) says that the dependency orders nothing else. */
 static void see(vm_warp *warp, vm_tmem_pending_load *load, vm_tmem_tag *tag, uint32_t ref) {
     if (!tag->there)
-        fill(warp, load, tag->index, vm_operand(warp, ref));
+        fill(vm_tmem_of(warp->cta), load, tag->index, vm_operand(warp, ref));
     tag->there = true;
     if (tag->copy || tag->seen)
         return;
@@ -339,7 +349,7 @@ vm_action vm_external_TMEM_NEED(vm_warp *warp, const vm_op *op, uint32_t mask) {
             break;
         default:
             if (!tag->there)
-                fill(warp, load, tag->index, vm_operand(warp, list[i]));
+                fill(vm_tmem_of(warp->cta), load, tag->index, vm_operand(warp, list[i]));
             tag->there = true;
         }
     }
@@ -347,9 +357,9 @@ vm_action vm_external_TMEM_NEED(vm_warp *warp, const vm_op *op, uint32_t mask) {
 }
 
 /* ---- stores ---- */
-static void write_cells(const vm_warp *warp, const vm_tmem_pending_store *store, uint32_t r,
+static void write_cells(const vm_warp *warp, vm_tmem *t, const vm_tmem_pending_store *store, uint32_t r,
                         const uint32_t *row) {
-    vm_tmem_store(vm_tmem_of(warp->cta), &store->form, store->column, store->lane, r, row, store->threads,
+    vm_tmem_store(t, &store->form, store->column, store->lane, r, row, store->threads,
                   warp->cta->run->launch->tmem_unpack_preserves);
 }
 
@@ -358,15 +368,15 @@ static void complete_store(vm_warp *warp, vm_tmem_pending_store *store) {
     vm_tmem_area areas[2];
     uint32_t column, count = vm_tmem_areas(&store->form, store->column, store->lane, areas);
     vm_tmem_allocation found;
+    vm_tmem *t = vm_tmem_of(warp->cta);
     if (store->done)
         return;
     store->done = true;
     for (uint32_t k = 0; k < count; k++)
-        if (vm_tmem_check(vm_tmem_of(warp->cta), &areas[k], warp->cta->linear, &column, &found) !=
-            VM_TMEM_FINE)
+        if (vm_tmem_check(t, &areas[k], warp->cta->linear, &column, &found) != VM_TMEM_FINE)
             return;
     for (uint32_t r = 0; r < vm_tmem_registers(&store->form); r++)
-        write_cells(warp, store, r, store->rows + (size_t)r * VM_LANES);
+        write_cells(warp, t, store, r, store->rows + (size_t)r * VM_LANES);
 }
 
 /* Stores that a kernel never waits for: the oldest goes as if it had waited. */
@@ -407,9 +417,10 @@ vm_action vm_external_TMEM_STORE(vm_warp *warp, const vm_op *op, uint32_t mask) 
         store->rows = BASE_NEW_ARRAY(warp->cta->arena, uint32_t, (size_t)count * VM_LANES);
         store->row_capacity = count;
     }
+    vm_tmem *t = vm_tmem_of(warp->cta);
     for (uint32_t r = 0; r < count; r++) {
         if (store->done)
-            write_cells(warp, store, r, vm_operand(warp, list[1 + r]));
+            write_cells(warp, t, store, r, vm_operand(warp, list[1 + r]));
         else
             memcpy(store->rows + (size_t)r * VM_LANES, vm_operand(warp, list[1 + r]), VM_ROW_BYTES);
     }

@@ -219,6 +219,92 @@ static void flights(void **state) {
     assert_non_null(vm_tmem_flight_find(t, &stored, VM_TMEM_ANY, 5, 0));
 }
 
+/* An access that is plain passes each of the checks; one that is not has something to be looked at. */
+static bool passes(vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *v) {
+    uint32_t column, lane, kinds = v->store ? VM_TMEM_ANY : VM_TMEM_WRITERS;
+    vm_tmem_allocation found;
+    return vm_tmem_check(t, area, v->owner, &column, &found) == VM_TMEM_FINE &&
+           vm_tmem_flight_find(t, area, kinds, v->agent, v->acquired) == NULL &&
+           (v->store || !vm_tmem_unwritten(t, area, false, &column, &lane)) &&
+           vm_tmem_foreign_writer(t, area, v->fence_after, v->agent, 0) == NULL &&
+           (vm_tmem_find(t, area->column)->warp == v->agent || v->acquired > 3);
+}
+static void plain_against_checks(void **state) {
+    enum { FLIGHTS = 24 };
+    vm_tmem *t = vm_tmem_create(*state);
+    uint64_t random = 11, open[FLIGHTS] = {0}, released[4] = {0}, now = 4;
+    unsigned count = 0, plain = 0, closer = 0, other = 0;
+    for (int step = 0; step < 60000; step++) {
+        if (step % 600 == 0) {
+            vm_tmem_reset(t, 0, 0);
+            for (uint32_t a = 0; a < 2; a++) {
+                vm_tmem_allocation *made = vm_tmem_take(t, 256 * a, 256, 7 + step / 600 % 2 * a, 1, false);
+                made->event = 3;
+                made->warp = 1;
+            }
+            count = 0;
+        }
+        uint32_t columns = 1u << next_random(&random) % 7, window = next_random(&random) % 4, lanes = 32;
+        uint32_t column = next_random(&random) % 32 * 16 + (next_random(&random) % 4 == 0 ? 3 : 0), lane = 0;
+        if (column + columns > 512)
+            column = 512 - columns;
+        if (next_random(&random) % 3 == 0)
+            lanes = 16, lane = next_random(&random) % 2 * 16;
+        vm_tmem_area area = vm_tmem_rows(column, columns, window * 32 + lane, lanes);
+        vm_tmem_visitor v = {.owner = 7,
+                             .agent = (uint16_t)(next_random(&random) % 16 ? window : (window + 1) % 4),
+                             .store = next_random(&random) % 2,
+                             .acquired = next_random(&random) % 8 ? now : 2,
+                             .fence_after = next_random(&random) % 2 ? *t->clock : *t->clock / 2};
+        if (vm_tmem_is_plain(t, &area, &v)) {
+            assert_true(passes(t, &area, &v));
+            plain++;
+        } else if (passes(t, &area, &v)) {
+            closer++;
+        } else {
+            other++;
+        }
+        unsigned what = next_random(&random) % 32;
+        if (what < 20 && v.store)
+            vm_tmem_mark(t, &area, what == 0,
+                         (vm_tmem_writer){.agent = (uint16_t)(v.agent | (what == 1 ? VM_TMEM_ENGINE : 0))});
+        if (what == 2 && lanes == 32 && column + VM_TMEM_SHIFT_COLUMNS <= 512)
+            vm_tmem_shift_mark(t, &area, (vm_tmem_writer){.agent = v.agent | VM_TMEM_ENGINE});
+        if (what > 2 && what < 16 && count < FLIGHTS)
+            open[count++] = vm_tmem_flight_begin(t,
+                                                 what == 3 ? VM_TMEM_MMA
+                                                 : v.store ? VM_TMEM_STORE
+                                                           : VM_TMEM_LOAD,
+                                                 v.agent, 1, &area);
+        if (what > 14 && count) {
+            uint64_t id = open[--count];
+            for (size_t i = 0; i < t->flights.count; i++)
+                if (t->flights.items[i].id == id) {
+                    if (t->flights.items[i].kind == VM_TMEM_MMA)
+                        vm_tmem_flight_end(t, id);
+                    else
+                        vm_tmem_flight_waited(t, id, ++now, &released[t->flights.items[i].agent]);
+                    break;
+                }
+        }
+        if (what == 30)
+            released[window] = ++now;
+        if (what == 31 && next_random(&random) % 8 == 0)
+            vm_tmem_flight_drop(t, &area);
+    }
+    assert_in_range(plain, 2000, 60000);
+    assert_in_range(other, 2000, 60000);
+    vm_tmem_area rows = vm_tmem_rows(0, 8, 0, 32), upper = vm_tmem_rows(0, 8, 0, 16);
+    vm_tmem_visitor alone = {.owner = 9, .agent = 1, .acquired = now, .fence_after = UINT64_MAX};
+    vm_tmem_reset(t, 0, 0);
+    vm_tmem_take(t, 0, 32, 9, 1, false)->warp = 1;
+    vm_tmem_mark(t, &upper, false, (vm_tmem_writer){.agent = 1});
+    assert_true(vm_tmem_is_plain(t, &upper, &alone));
+    vm_tmem_shift_mark(t, &rows, (vm_tmem_writer){.agent = 1 | VM_TMEM_ENGINE}); /* lane 15 is that of 16 */
+    assert_false(vm_tmem_is_plain(t, &upper, &alone) || passes(t, &upper, &alone));
+    assert_true(closer > 0); /* the quick answer may be no where the checks say yes */
+}
+
 /* ---- fragments ---- */
 /* spec: L and C of register r of thread t, before the doubling of .pack and without the split */
 static void place(vm_tmem_shape shape, uint32_t t, uint32_t r, uint32_t *l, uint32_t *c) {
@@ -339,11 +425,9 @@ static void all_forms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(allocation_against_model),
-        UNIT_WITH_ARENA(allocation_corners),
-        UNIT_WITH_ARENA(writers_against_model),
-        UNIT_WITH_ARENA(flights),
-        UNIT_WITH_ARENA(all_forms),
+        UNIT_WITH_ARENA(allocation_against_model), UNIT_WITH_ARENA(allocation_corners),
+        UNIT_WITH_ARENA(writers_against_model),    UNIT_WITH_ARENA(flights),
+        UNIT_WITH_ARENA(plain_against_checks),     UNIT_WITH_ARENA(all_forms),
     };
     return cmocka_run_group_tests_name("vm_tmem", tests, NULL, NULL);
 }
