@@ -210,7 +210,9 @@ static inline uint64_t grains_of(const vm_tmem_area *area) {
 static void write_bits(vm_tmem *t, const vm_tmem_area *area, bool low_only, unsigned k) {
     uint32_t lanes = area->lanes[k], high = low_only ? 0 : lanes, end = area->column + area->columns;
     uint32_t *low_written = t->written[0][k], *high_written = t->written[1][k], c = area->column;
-    const uint64_t both = (uint64_t)lanes << 32 | lanes;
+    const uint64_t both = (uint64_t)lanes << 32 | lanes, known = t->full[2 * k] & t->full[2 * k + 1];
+    if (!low_only && (grains_of(area) & ~known) == 0)
+        return;
     for (uint64_t two; !low_only && c + 1 < end; c += 2) { /* two columns at a time */
         memcpy(&two, low_written + c, sizeof two);
         two |= both;
@@ -239,47 +241,52 @@ static void write_some(vm_tmem *t, uint32_t half, uint32_t begin, uint32_t end,
         w[c] = *writer;
 }
 
+/* The columns of 16 lanes have a new writer. */
+static inline void write_half(vm_tmem *t, uint32_t half, uint32_t begin, uint32_t end,
+                              const vm_tmem_writer *writer) {
+    const uint32_t first = (begin + VM_TMEM_GRAIN - 1) / VM_TMEM_GRAIN, last = end / VM_TMEM_GRAIN;
+    if (first > last) { /* inside of one grain */
+        write_some(t, half, begin, end, writer);
+        return;
+    }
+    if (begin % VM_TMEM_GRAIN != 0)
+        write_some(t, half, begin, first * VM_TMEM_GRAIN, writer);
+    if (end % VM_TMEM_GRAIN != 0)
+        write_some(t, half, last * VM_TMEM_GRAIN, end, writer);
+    vm_tmem_writer *w = t->grain_writers[half] + first, *stop = t->grain_writers[half] + last;
+    for (const vm_tmem_writer same = *writer; w < stop; w++)
+        *w = same;
+    t->whole[half] |= bits_between(first, last);
+}
+
+/* Cells that hold what was written whole. */
+static inline void fill_half(vm_tmem *t, uint32_t half, const vm_tmem_area *area) {
+    if ((area->lanes[half / 2] >> half % 2 * 16 & 0xffff) == 0xffff)
+        t->full[half] |= bits_between((area->column + VM_TMEM_GRAIN - 1) / VM_TMEM_GRAIN,
+                                      (area->column + area->columns) / VM_TMEM_GRAIN);
+}
+
 void vm_tmem_mark(vm_tmem *t, const vm_tmem_area *area, bool low_only, vm_tmem_writer writer) {
-    const uint64_t clock = writer.clock = ++*t->clock;
-    uint64_t words[2]; /* of the writer, for whole grains */
-    memcpy(words, &writer, sizeof words);
-    t->last_write = clock;
+    writer.clock = ++*t->clock;
+    t->last_write = writer.clock;
     t->half_rows |=
         VM_TMEM_LAYOUT_LETTER(writer.layout) == 'F' || VM_TMEM_LAYOUT_LETTER(writer.layout) == 'C';
-    const uint32_t end = area->column + area->columns;
-    const uint32_t first = (area->column + VM_TMEM_GRAIN - 1) / VM_TMEM_GRAIN, last = end / VM_TMEM_GRAIN;
-    const uint64_t touched = grains_of(area), inside = bits_between(first, last);
     for (unsigned k = 0; k < 4; k++) {
-        uint64_t missing = 0;
         if (area->lanes[k] == 0)
             continue;
         if (writer.agent & VM_TMEM_ENGINE)
-            t->engine_write[k] = clock;
+            t->engine_write[k] = writer.clock;
         else
             t->storers[k] |= 1u << writer.agent % 32;
-        for (uint32_t half = 2 * k; half < 2 * k + 2; half++) {
-            uint32_t lanes = area->lanes[k] >> half % 2 * 16 & 0xffff;
-            if (lanes == 0)
-                continue;
-            missing |= touched & ~t->full[half];
-            if (low_only)
-                t->full[half] &= ~touched;
-            else if (lanes == 0xffff)
-                t->full[half] |= inside;
-            if (first > last) { /* inside of one grain */
-                write_some(t, half, area->column, end, &writer);
-                continue;
-            }
-            if (area->column < first * VM_TMEM_GRAIN)
-                write_some(t, half, area->column, first * VM_TMEM_GRAIN, &writer);
-            for (uint32_t grain = first; grain < last; grain++)
-                memcpy(&t->grain_writers[half][grain], words, sizeof words);
-            t->whole[half] |= inside;
-            if (last * VM_TMEM_GRAIN < end)
-                write_some(t, half, last * VM_TMEM_GRAIN, end, &writer);
-        }
-        if (missing || low_only)
-            write_bits(t, area, low_only, k);
+        write_bits(t, area, low_only, k);
+    }
+    for (uint32_t rest = halves_of(area); rest; rest &= rest - 1) {
+        uint32_t half = (uint32_t)__builtin_ctz(rest);
+        if (low_only)
+            t->full[half] &= ~grains_of(area);
+        else
+            fill_half(t, half, area);
+        write_half(t, half, area->column, area->column + area->columns, &writer);
     }
 }
 
@@ -522,35 +529,39 @@ const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *
 }
 
 /* ---- an access of which nothing is to be said ---- */
-bool vm_tmem_is_plain(const vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor) {
-    uint64_t end = (uint64_t)area->column + area->columns;
-    if (end > VM_TMEM_COLUMNS || t->half_rows)
-        return false;
-    unsigned slot = t->slot_of[area->column];
-    if (slot == 0 || t->slot_of[end - 1] != slot)
-        return false;
+uint64_t vm_tmem_plain_begin(vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor,
+                             uint32_t pc) {
+    const uint32_t column = area->column, end = column + area->columns, window = visitor->window;
+    const bool store = visitor->store;
+    if (column >= VM_TMEM_COLUMNS || area->columns > VM_TMEM_COLUMNS - column || t->half_rows)
+        return 0;
+    const unsigned slot = t->slot_of[column];
     const vm_tmem_allocation *a = &t->allocations[slot - 1];
-    if (a->owner != visitor->owner ||
+    if (slot == 0 || t->slot_of[end - 1] != slot || a->owner != visitor->owner ||
         (a->warp != (visitor->agent & (VM_TMEM_ENGINE - 1)) && visitor->acquired <= a->event))
-        return false;
-    const uint32_t mine = 1u << visitor->agent % 32;
-    const bool fenced = t->last_write <= visitor->fence_after;
-    const uint64_t grains = grains_of(area), wanted = visitor->store ? 0 : grains;
-    if ((grains & (t->open_grains[1] | (visitor->store ? t->open_grains[0] : 0))) != 0)
-        return false;
-    for (unsigned k = 0; k < 4; k++) {
-        uint32_t lanes = area->lanes[k];
-        if (lanes == 0)
-            continue;
-        if (((t->waited[k] | t->storers[k]) & ~mine) != 0)
-            return false;
-        if (!fenced && t->engine_write[k] > visitor->fence_after)
-            return false;
-        if (((lanes & 0xffff) != 0 && (wanted & ~t->full[2 * k]) != 0) ||
-            (lanes >> 16 != 0 && (wanted & ~t->full[2 * k + 1]) != 0))
-            return false;
+        return 0;
+    const uint64_t grains = grains_of(area);
+    const uint32_t others = (t->waited[window] | t->storers[window]) & ~(1u << visitor->agent % 32);
+    if ((grains & (t->open_grains[1] | (store ? t->open_grains[0] : 0))) != 0 || others != 0 ||
+        (t->engine_write[window] > visitor->fence_after && t->last_write > visitor->fence_after))
+        return 0;
+    const uint32_t lanes = area->lanes[window];
+    const uint64_t empty = ((lanes & 0xffff) != 0 ? grains & ~t->full[2 * window] : 0) |
+                           (lanes >> 16 != 0 ? grains & ~t->full[2 * window + 1] : 0);
+    if (!store)
+        return empty != 0 ? 0 : vm_tmem_flight_begin(t, VM_TMEM_LOAD, visitor->agent, pc, area);
+    if (empty != 0) {
+        vm_tmem_mark(t, area, false, (vm_tmem_writer){.pc = pc, .agent = visitor->agent});
+    } else { /* the same, where all was written before */
+        vm_tmem_writer writer = {.clock = ++*t->clock, .pc = pc, .agent = visitor->agent};
+        t->last_write = writer.clock;
+        t->storers[window] |= 1u << visitor->agent % 32;
+        if ((lanes & 0xffff) != 0)
+            write_half(t, 2 * window, column, end, &writer);
+        if (lanes >> 16 != 0)
+            write_half(t, 2 * window + 1, column, end, &writer);
     }
-    return true;
+    return vm_tmem_flight_begin(t, VM_TMEM_STORE, visitor->agent, pc, area);
 }
 
 /* ---- ld and st ---- */

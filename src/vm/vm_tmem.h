@@ -206,14 +206,17 @@ const vm_tmem_flight *vm_tmem_flight_find(const vm_tmem *t, const vm_tmem_area *
 typedef struct vm_tmem_visitor {
     uint64_t owner; /* of the columns */
     uint16_t agent; /* of that CTA */
+    uint8_t window; /* all lanes of the area are among these 32 */
     bool store;
     uint64_t acquired;    /* when the agent learned of others' work last */
     uint64_t fence_after; /* the clock at its last fence */
 } vm_tmem_visitor;
-/* True when every check of a tcgen05.ld or st without .pack would pass: the columns are the owner's and were
+/* Begins a tcgen05.ld or st without .pack that passes every check: the columns are the owner's and were
  * published, every cell that a load wants is written, nothing that matters is on its way, and no other warp
- * has written there since the fence. False when that takes a closer look. */
-bool vm_tmem_is_plain(const vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor);
+ * has written there since the fence. What is stored is marked. Answers the flight; 0: nothing was done, and
+ * it takes a closer look to say whether something is wrong. */
+uint64_t vm_tmem_plain_begin(vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *visitor,
+                             uint32_t pc);
 
 /* ---- tcgen05.ld and st: which cells a register of the warp holds (PTX ISA 9.7.16.2.3) ---- */
 typedef enum vm_tmem_shape {

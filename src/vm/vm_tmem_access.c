@@ -113,23 +113,25 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
     if (!resolve(warp, pc, first, form, taddr, store, column, lane))
         return false;
     uint32_t count = vm_tmem_areas(form, *column, *lane, areas);
-    vm_tmem_visitor visitor = {.owner = cta->linear,
-                               .agent = vm_tmem_agent(warp),
-                               .store = store,
-                               .acquired = warp->acquired,
-                               .fence_after = warp->tmem->fence_after};
-    bool plain = !form->pack && !vm_unchecked(cta);
-    for (uint32_t k = 0; plain && k < count; k++)
-        plain = vm_tmem_is_plain(t, &areas[k], &visitor);
-    for (uint32_t k = 0; !plain && k < count; k++)
+    flights[0] = flights[1] = 0;
+    if (!form->pack && count == 1 && !vm_unchecked(cta)) {
+        vm_tmem_visitor visitor = {.owner = cta->linear,
+                                   .agent = vm_tmem_agent(warp),
+                                   .window = (uint8_t)(*lane / 32),
+                                   .store = store,
+                                   .acquired = warp->acquired,
+                                   .fence_after = warp->tmem->fence_after};
+        flights[0] = vm_tmem_plain_begin(t, areas, &visitor, pc);
+        if (flights[0] != 0)
+            return true;
+    }
+    for (uint32_t k = 0; k < count; k++)
         if (!vm_tmem_allowed(warp, pc, first, cta, &areas[k], store))
             return false;
-    flights[0] = flights[1] = 0;
     if (vm_unchecked(cta))
         return true;
     for (uint32_t k = 0; k < count; k++) {
-        if (!plain &&
-            !vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
+        if (!vm_tmem_conflict(warp, pc, first, cta, &areas[k], store ? VM_TMEM_ANY : VM_TMEM_WRITERS)) {
             if (!store)
                 vm_tmem_initialised(warp, pc, first, cta, &areas[k], form->pack);
             if (!store && (form->pack || t->half_rows))
@@ -137,11 +139,11 @@ static bool admit(vm_warp *warp, uint32_t pc, unsigned first, const vm_tmem_form
             vm_tmem_ordered(warp, pc, first, cta, &areas[k]);
         }
         if (store)
-            vm_tmem_mark(t, &areas[k], form->pack, (vm_tmem_writer){.pc = pc, .agent = visitor.agent});
+            vm_tmem_mark(t, &areas[k], form->pack, (vm_tmem_writer){.pc = pc, .agent = vm_tmem_agent(warp)});
     }
     for (uint32_t k = 0; k < count; k++) /* after both: the halves of one store may lie on each other */
         flights[k] =
-            vm_tmem_flight_begin(t, store ? VM_TMEM_STORE : VM_TMEM_LOAD, visitor.agent, pc, &areas[k]);
+            vm_tmem_flight_begin(t, store ? VM_TMEM_STORE : VM_TMEM_LOAD, vm_tmem_agent(warp), pc, &areas[k]);
     return true;
 }
 

@@ -232,6 +232,7 @@ static bool passes(vm_tmem *t, const vm_tmem_area *area, const vm_tmem_visitor *
 static void plain_against_checks(void **state) {
     enum { FLIGHTS = 24 };
     vm_tmem *t = vm_tmem_create(*state);
+    const uint32_t pc = 5;
     uint64_t random = 11, open[FLIGHTS] = {0}, released[4] = {0}, now = 4;
     unsigned count = 0, plain = 0, closer = 0, other = 0;
     for (int step = 0; step < 60000; step++) {
@@ -252,17 +253,24 @@ static void plain_against_checks(void **state) {
             lanes = 16, lane = next_random(&random) % 2 * 16;
         vm_tmem_area area = vm_tmem_rows(column, columns, window * 32 + lane, lanes);
         vm_tmem_visitor v = {.owner = 7,
+                             .window = (uint8_t)window,
                              .agent = (uint16_t)(next_random(&random) % 16 ? window : (window + 1) % 4),
                              .store = next_random(&random) % 2,
                              .acquired = next_random(&random) % 8 ? now : 2,
                              .fence_after = next_random(&random) % 2 ? *t->clock : *t->clock / 2};
-        if (vm_tmem_is_plain(t, &area, &v)) {
-            assert_true(passes(t, &area, &v));
+        bool good = passes(t, &area, &v), room = count < FLIGHTS;
+        uint64_t id = room ? vm_tmem_plain_begin(t, &area, &v, pc) : 0;
+        if (id != 0) {
+            assert_true(good);
+            open[count++] = id;
             plain++;
-        } else if (passes(t, &area, &v)) {
-            closer++;
-        } else {
-            other++;
+            uint32_t at[2];
+            const vm_tmem_writer *writer = vm_tmem_writer_at(t, window * 2 + lane / 16, column + columns - 1);
+            if (v.store)
+                assert_true(writer->pc == pc && writer->agent == v.agent && writer->clock == *t->clock &&
+                            !vm_tmem_unwritten(t, &area, false, &at[0], &at[1]));
+        } else if (room) {
+            *(good ? &closer : &other) += 1;
         }
         unsigned what = next_random(&random) % 32;
         if (what < 20 && v.store)
@@ -277,13 +285,13 @@ static void plain_against_checks(void **state) {
                                                            : VM_TMEM_LOAD,
                                                  v.agent, 1, &area);
         if (what > 14 && count) {
-            uint64_t id = open[--count];
+            uint64_t ended = open[--count];
             for (size_t i = 0; i < t->flights.count; i++)
-                if (t->flights.items[i].id == id) {
+                if (t->flights.items[i].id == ended) {
                     if (t->flights.items[i].kind == VM_TMEM_MMA)
-                        vm_tmem_flight_end(t, id);
+                        vm_tmem_flight_end(t, ended);
                     else
-                        vm_tmem_flight_waited(t, id, ++now, &released[t->flights.items[i].agent]);
+                        vm_tmem_flight_waited(t, ended, ++now, &released[t->flights.items[i].agent]);
                     break;
                 }
         }
@@ -299,9 +307,9 @@ static void plain_against_checks(void **state) {
     vm_tmem_reset(t, 0, 0);
     vm_tmem_take(t, 0, 32, 9, 1, false)->warp = 1;
     vm_tmem_mark(t, &upper, false, (vm_tmem_writer){.agent = 1});
-    assert_true(vm_tmem_is_plain(t, &upper, &alone));
+    assert_true(vm_tmem_plain_begin(t, &upper, &alone, pc) != 0);
     vm_tmem_shift_mark(t, &rows, (vm_tmem_writer){.agent = 1 | VM_TMEM_ENGINE}); /* lane 15 is that of 16 */
-    assert_false(vm_tmem_is_plain(t, &upper, &alone) || passes(t, &upper, &alone));
+    assert_true(vm_tmem_plain_begin(t, &upper, &alone, pc) == 0 && !passes(t, &upper, &alone));
     assert_true(closer > 0); /* the quick answer may be no where the checks say yes */
 }
 
