@@ -392,6 +392,9 @@ TIRC_API void tirc_diagnostic_add(tirc_session *session, bool is_error, const ch
                                   const char *help);
 /* Title and explanation of a code; false when unknown. */
 TIRC_API bool tirc_explain(const char *code, const char **title, const char **explanation);
+/* A kernel that breaks the rule of a code, or the same kernel put right: its text, and the command that shows
+ * it, in which the file is called wrong or right. False where the code has none. */
+TIRC_API bool tirc_example(const char *code, bool right, const char **command, const char **text);
 TIRC_API const char *tirc_code_at(size_t index); /* every code, sorted; NULL at the end */
 
 /* ---- words of the language, passes, levels: for help and docs ---- */

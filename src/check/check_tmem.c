@@ -47,6 +47,10 @@ static void columns_words(uint64_t first, uint64_t count, base_builder *out) {
         base_builder_format(out, "columns %" PRIu64 " to %" PRIu64, first, first + count - 1);
 }
 
+static const char *are(const vm_finding *f) {
+    return f->size == 1 ? "is" : "are";
+}
+
 static const char *access_word(const vm_finding *f) {
     return f->is_store ? "write of " : "read of ";
 }
@@ -55,22 +59,22 @@ static void flight_words(const vm_finding *f, base_builder *out, const char **he
     columns_words(f->address & 0xffff, f->size, out);
     if (f->after_free) {
         base_builder_format(
-            out, " are touched, but no barrier tells this warp that the other one's tcgen05.%s is complete",
-            f->required == 1 ? "ld" : "st");
+            out, " %s touched, but no barrier tells this warp that the other one's tcgen05.%s is complete",
+            are(f), f->required == 1 ? "ld" : "st");
         *help = "tcgen05.wait first, then the barrier or arrive, in the warp that loads or stores";
         return;
     }
     switch (f->required) {
     case 1:
-        base_builder_string(out, " are touched while tcgen05.ld still reads them");
+        base_builder_format(out, " %s touched while tcgen05.ld still reads them", are(f));
         *help = "tcgen05.wait::ld in the warp that loads, before its cells are written or given back";
         break;
     case 2:
-        base_builder_string(out, " are touched while tcgen05.st still writes them");
+        base_builder_format(out, " %s touched while tcgen05.st still writes them", are(f));
         *help = "tcgen05.wait::st in the warp that stores, before anybody reads or writes the cells";
         break;
     default:
-        base_builder_string(out, " are touched while the tensor core still works on them");
+        base_builder_format(out, " %s touched while the tensor core still works on them", are(f));
         *help = "tcgen05.commit to an mbarrier and a wait for it, before anybody else touches the cells";
     }
 }

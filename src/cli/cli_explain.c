@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tirc explain: what a code means, with a wrong and a right example where there is one. */
+ * tirc explain: what a code means, with a wrong and a right kernel where there are. */
 #include "cli/cli.h"
 #include <ctype.h>
 #include <string.h>
@@ -24,6 +24,19 @@ static int list_words(void) {
     return CLI_CLEAN;
 }
 
+/* A kernel of the page, indented, under the command that shows it. */
+static void print_example(const char *code, bool right) {
+    const char *command, *text;
+    if (!tirc_example(code, right, &command, &text))
+        return;
+    printf("\n%s kernel, `%s`:\n\n", right ? "Right" : "Wrong", command);
+    while (*text) {
+        const int length = (int)strcspn(text, "\n");
+        printf("%s%.*s\n", length ? "    " : "", length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
 static int explain(const cli_arguments *arguments) {
     if (cli_flag(arguments, "--words"))
         return list_words();
@@ -36,6 +49,8 @@ static int explain(const cli_arguments *arguments) {
     if (strlen(word) >= sizeof code || !tirc_explain(code, &title, &text))
         return cli_usage("explain", "there is no code `%s`; `tirc explain` lists all", word);
     printf("%s: %s\n\n%s\n", code, title, text);
+    print_example(code, false);
+    print_example(code, true);
     return CLI_CLEAN;
 }
 

@@ -282,7 +282,7 @@ static void check_allocation(walk *w, const event *new) {
     }
 }
 
-static void check_columns(walk *w, const event *new, const char *name) {
+static void check_columns(walk *w, event *new, const char *name) {
     int64_t n = new->columns;
     if (n < 0 || (n >= SMALLEST && n <= COLUMNS && (n & (n - 1)) == 0))
         return;
@@ -294,6 +294,7 @@ static void check_columns(walk *w, const event *new, const char *name) {
         next *= 2;
     if (n <= COLUMNS)
         base_help(w->diagnostics, d, "%lld is the next size", (long long)next);
+    new->columns = -1; /* said once */
 }
 
 static void note_event(walk *w, const ir_expr *e, const ptx_pattern *pattern) {

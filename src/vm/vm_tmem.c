@@ -119,6 +119,7 @@ vm_tmem_free_result vm_tmem_free(vm_tmem *t, uint32_t taddr, uint32_t columns, u
     *found = *a;
     if (a->owner != owner)
         return VM_TMEM_FREE_FOREIGN;
+    t->allocations[t->slot_of[taddr] - 1].refused = true;
     if (a->begin != taddr)
         return VM_TMEM_FREE_INSIDE;
     if (a->columns != columns)

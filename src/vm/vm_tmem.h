@@ -31,6 +31,7 @@ typedef struct vm_tmem_allocation {
     uint64_t event;          /* cta->events when it was done: the slot is published by a later barrier */
     bool pair;               /* cta_group::2 */
     bool left;               /* its owner has exited without giving it back */
+    bool refused;            /* its owner tried to, and was told what is wrong */
 } vm_tmem_allocation;
 
 /* Who wrote a cell last, kept per column and 16 lanes. */

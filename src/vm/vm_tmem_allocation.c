@@ -614,7 +614,7 @@ void vm_tmem_finish(vm_cta *cta) {
         a->left = true;
         vm_tmem_area area = vm_tmem_rows(a->begin, a->columns, 0, VM_TMEM_LANES);
         vm_tmem_flight_drop(t, &area);
-        if (cta->status != VM_COMPLETE)
+        if (cta->status != VM_COMPLETE || a->refused)
             continue;
         vm_finding *finding = vm_finding_add(cta, VM_FIND_TMEM_LEAK, a->pc, NULL, 0);
         if (finding != NULL) {
