@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The wrong and the right kernel of a code, as docs/explain has them. The rows are made from those files when the
- * library is built; tests/explain runs every one. */
+ * The wrong and the right kernel of a code, as docs/explain has them. The rows are made from those files when
+ * the library is built; tests/explain runs every one. */
 #include "tirc.h"
 #include <string.h>
 

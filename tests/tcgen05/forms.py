@@ -22,8 +22,10 @@ def all_loads(r, address):
     for shape, count in LD:
         for pack in ("", ".pack::16b"):
             T.ptx[f"tcgen05.ld.sync.aligned.{shape}{pack}.b32"]([r[i] for i in range(count)], address)
+            T.ptx.tcgen05.wait__ld.sync.aligned()
     for n in (1, 2, 4, 8, 16, 32, 64, 128):
         T.ptx[f"tcgen05.ld.sync.aligned.16x32bx2.x{n}.b32"]([r[i] for i in range(n)], address, 16)
+        T.ptx.tcgen05.wait__ld.sync.aligned()
 
 
 def all_stores(r, address):
@@ -66,7 +68,6 @@ def loads(B: T.Buffer((128,), "uint32")):
         r[i] = T.uint32(0)
     address: T.uint32 = T.cast(lane_id // 32, "uint32")
     all_loads(r, address)
-    T.ptx.tcgen05.wait__ld.sync.aligned()
     for i in T.unroll(128):
         B[i] = r[i]
 
@@ -90,8 +91,9 @@ def copies(D: T.Buffer((2,), "uint64")):
     T.cta_id([1])
     lane_id = T.lane_id([32])
     address: T.uint32 = T.cast(lane_id // 32, "uint32")
-    all_copies(address, D)
-    T.ptx.tcgen05.shift.cta_group__1.down(address)
+    if lane_id == 0:
+        all_copies(address, D)
+        T.ptx.tcgen05.shift.cta_group__1.down(address)
 
 
 def product(group):
@@ -108,12 +110,13 @@ def product(group):
         for i in T.unroll(mask):
             lanes[i] = T.uint32(0)
         go: T.bool = lane_id == 0
-        all_products(group, d, D, idesc, lanes, go)
-        T.ptx[f"tcgen05.mma.cta_group::{group}.kind::f16"](d, D[0], D[1], idesc, go, 3)
-        T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf8f6f4.block_scale.scale_vec::1X"](d, D[0], D[1], idesc, d, d, go)
-        T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf4.block_scale.scale_vec::2X"](d, D[0], D[1], idesc, d, d, go)
-        T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf4nvf4.block_scale.scale_vec::4X"](d, D[0], D[1], idesc, d, d, go)
-        T.ptx[f"tcgen05.mma.cta_group::{group}.kind::f16"](d, D[0], D[1], idesc, go, pred=go)
+        if lane_id == 0:
+            all_products(group, d, D, idesc, lanes, go)
+            T.ptx[f"tcgen05.mma.cta_group::{group}.kind::f16"](d, D[0], D[1], idesc, go, 3)
+            T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf8f6f4.block_scale.scale_vec::1X"](d, D[0], D[1], idesc, d, d, go)
+            T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf4.block_scale.scale_vec::2X"](d, D[0], D[1], idesc, d, d, go)
+            T.ptx[f"tcgen05.mma.cta_group::{group}.kind::mxf4nvf4.block_scale.scale_vec::4X"](d, D[0], D[1], idesc, d, d, go)
+            T.ptx[f"tcgen05.mma.cta_group::{group}.kind::f16"](d, D[0], D[1], idesc, go, pred=go)
 
     return kernel
 
@@ -132,11 +135,12 @@ def rest(D: T.Buffer((2,), "uint64")):
     go: T.bool = lane_id == 0
     T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.shared__cta.b32(slot, 64)
     T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.b32(slot.ptr_to([0]), 32)
-    all_warp_products(d, D, go)
-    T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.b64(bar.ptr_to([0]))
-    T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.b64(bar.ptr_to([0]))
-    T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.multicast__cluster.b64(bar.ptr_to([1]), T.uint16(3))
-    T.ptx.tcgen05.commit(bar.ptr_to([0]), cta_group=1, pred=go)
+    if lane_id == 0:
+        all_warp_products(d, D, go)
+        T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.b64(bar.ptr_to([0]))
+        T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.b64(bar.ptr_to([0]))
+        T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.multicast__cluster.b64(bar.ptr_to([1]), T.uint16(3))
+        T.ptx.tcgen05.commit(bar.ptr_to([0]), cta_group=1, pred=go)
     T.ptx.tcgen05.fence__before_thread_sync()
     T.ptx.tcgen05.fence__after_thread_sync()
     T.ptx.tcgen05.relinquish_alloc_permit.cta_group__1.sync.aligned()

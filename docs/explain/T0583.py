@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# wrong: tirc check wrong.py
+@T.prim_func
+def kernel(B: T.Buffer((128,), "uint32")):
+    T.device_entry()
+    T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    if warp == 0:
+        T.ptx.tcgen05.alloc(slot.ptr_to([0]), n_cols=32, cta_group=1)
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    T.ptx.tcgen05.fence.after_thread_sync()
+    acc = T.decl_buffer((128, 64), "float32", scope="tmem", allocated_addr=slot[0])  # T0583
+    x: T.uint32
+    T.ptx.tcgen05.st(acc.ptr_to([warp * 32, 0]), T.uint32(7), shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.st()
+    T.ptx.tcgen05.ld(acc.ptr_to([warp * 32, 0]), x, shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.ld()
+    B[warp * 32 + lane] = x
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    if warp == 0:
+        T.ptx.tcgen05.dealloc(slot[0], n_cols=32, cta_group=1)
+# right: tirc run right.py --arg B=zeros
+@T.prim_func
+def kernel(B: T.Buffer((128,), "uint32")):
+    T.device_entry()
+    T.cta_id([1])
+    warp = T.warp_id([4])
+    lane = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    if warp == 0:
+        T.ptx.tcgen05.alloc(slot.ptr_to([0]), n_cols=64, cta_group=1)
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    T.ptx.tcgen05.fence.after_thread_sync()
+    acc = T.decl_buffer((128, 64), "float32", scope="tmem", allocated_addr=slot[0])
+    x: T.uint32
+    T.ptx.tcgen05.st(acc.ptr_to([warp * 32, 0]), T.uint32(7), shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.st()
+    T.ptx.tcgen05.ld(acc.ptr_to([warp * 32, 0]), x, shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.ld()
+    B[warp * 32 + lane] = x
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    if warp == 0:
+        T.ptx.tcgen05.dealloc(slot[0], n_cols=64, cta_group=1)
