@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the rules of tensor memory share: the walk over a function with its guards, the allocations seen so far, and
- * addresses taken apart. Private to src/lower/lower_tensor_memory*.c. */
+ * What the rules of tensor memory share: the walk over a function with its guards, the allocations seen so
+ * far, and addresses taken apart. Private to src/lower/lower_tensor_memory*.c. */
 #ifndef TIRC_LOWER_LOWER_TENSOR_MEMORY_H
 #define TIRC_LOWER_LOWER_TENSOR_MEMORY_H
 #include "lower/lower_internal.h"
@@ -59,7 +59,7 @@ typedef struct tmem_walk {
     bool group_reported, lane_reported, pair_reported;
     const tmem_event *too_many; /* the first allocation over all columns, with all of them */
     int64_t too_many_columns;
-    bool jumped;    /* a return, break or continue before it: not all threads come here */
+    bool jumped; /* a return, break or continue before it: not all threads come here */
 } tmem_walk;
 
 /* ---- lower_tensor_memory_address.c: questions about expressions and guards; report nothing ---- */
@@ -79,15 +79,16 @@ int64_t tmem_threads(const tmem_walk *w);
 tmem_address tmem_address_of(const tmem_walk *w, const ir_expr *e);
 /* The root reads the slot element that this allocation wrote. */
 bool tmem_is_allocated_by(const tmem_address *address, const tmem_event *allocation);
-/* Whoever runs what stands under these guards has run a before: a stands under no guard that is not one of them. */
+/* Whoever runs what stands under these guards has run a before: a stands under no guard that is not one of
+ * them. */
 bool tmem_precedes(const tmem_event *a, const tmem_guard *guards, uint32_t count);
 /* Columns that an instruction with this name touches: ld, st; 0: another. */
 int64_t tmem_width(const char *name);
 const ir_tensor *tmem_slot_of(const tmem_walk *w, const ir_expr *e); /* shared tensor that it names */
 int64_t tmem_columns_of(const ir_tensor *tensor);                    /* -1: not known */
 
-base_diagnostic *tmem_report(tmem_walk *w, base_severity severity, const char *code, base_span span, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+base_diagnostic *tmem_report(tmem_walk *w, base_severity severity, const char *code, base_span span,
+                             const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- lower_tensor_memory_place.c: who issues it, and where it goes ---- */
 /* The only allocation that writes the slot of this address; NULL: none, or several. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Questions that the rules of tensor memory ask: which lanes and warps guards let through, whether a value is the same
- * in all lanes, what an address of tensor memory is made of. Answers are "certainly" or "not known"; changes and reports
- * nothing of its own. */
+ * Questions that the rules of tensor memory ask: which lanes and warps guards let through, whether a value is
+ * the same in all lanes, what an address of tensor memory is made of. Answers are "certainly" or "not known";
+ * changes and reports nothing of its own. */
 #include "layout/layout.h"
 #include "lower/lower_tensor_memory.h"
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 
 enum { MAX_DEPTH = 16 };
 
-base_diagnostic *tmem_report(tmem_walk *w, base_severity severity, const char *code, base_span span, const char *format, ...) {
+base_diagnostic *tmem_report(tmem_walk *w, base_severity severity, const char *code, base_span span,
+                             const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     base_diagnostic *d = base_report_list(w->diagnostics, severity, code, span, format, arguments);
@@ -63,7 +64,8 @@ static bool is_warp(const tmem_walk *w, const ir_expr *e) {
         return true;
     if (e->op != IR_FLOORDIV && e->op != IR_TRUNCDIV && e->op != IR_SHR)
         return false;
-    return ir_is_int(tmem_resolve(w, e->args[1]), &by) && by == (e->op == IR_SHR ? 5 : 32) && is_thread(w, e->args[0]);
+    return ir_is_int(tmem_resolve(w, e->args[1]), &by) && by == (e->op == IR_SHR ? 5 : 32) &&
+           is_thread(w, e->args[0]);
 }
 
 static bool is_elect(const tmem_walk *w, const ir_expr *e) {
@@ -71,7 +73,8 @@ static bool is_elect(const tmem_walk *w, const ir_expr *e) {
     return e->op == IR_PTX && strncmp(e->args[0]->at.string, "elect.sync", 10) == 0;
 }
 
-static bool picks_lanes(const tmem_walk *w, const ir_expr *e, bool negated, const char **what, unsigned depth) {
+static bool picks_lanes(const tmem_walk *w, const ir_expr *e, bool negated, const char **what,
+                        unsigned depth) {
     int64_t value;
     e = tmem_resolve(w, e);
     if (depth > MAX_DEPTH)
@@ -150,7 +153,8 @@ static int64_t warp_of(const tmem_walk *w, const ir_expr *e, bool negated, unsig
         value = warp_of(w, e->args[0], false, depth + 1);
         return value >= 0 ? value : warp_of(w, e->args[1], false, depth + 1);
     }
-    if (e->op != (negated ? IR_NE : IR_EQ) || !is_warp(w, e->args[0]) || !ir_is_int(tmem_resolve(w, e->args[1]), &value))
+    if (e->op != (negated ? IR_NE : IR_EQ) || !is_warp(w, e->args[0]) ||
+        !ir_is_int(tmem_resolve(w, e->args[1]), &value))
         return -1;
     return value;
 }
@@ -182,7 +186,8 @@ bool tmem_precedes(const tmem_event *a, const tmem_guard *guards, uint32_t count
     for (uint32_t i = 0; i < a->guard_count; i++) {
         bool found = false;
         for (uint32_t k = 0; k < count && !found; k++)
-            found = guards[k].condition == a->guards[i].condition && guards[k].negated == a->guards[i].negated;
+            found =
+                guards[k].condition == a->guards[i].condition && guards[k].negated == a->guards[i].negated;
         if (!found)
             return false;
     }
@@ -201,8 +206,8 @@ static bool add_term(const tmem_walk *w, const ir_expr *e, bool is_row, tmem_add
 static bool add_moved(const tmem_walk *w, const ir_expr *e, tmem_address *a, unsigned depth) {
     int64_t by, mask;
     const ir_expr *high = tmem_resolve(w, e->args[0]), *low = tmem_resolve(w, e->args[1]);
-    if (high->op != IR_SHL || low->op != IR_BITAND || !ir_is_int(tmem_resolve(w, high->args[1]), &by) || by != 16 ||
-        !ir_is_int(tmem_resolve(w, low->args[1]), &mask) || mask != 0xffff)
+    if (high->op != IR_SHL || low->op != IR_BITAND || !ir_is_int(tmem_resolve(w, high->args[1]), &by) ||
+        by != 16 || !ir_is_int(tmem_resolve(w, low->args[1]), &mask) || mask != 0xffff)
         return false;
     const ir_expr *lanes = tmem_resolve(w, high->args[0]), *columns = tmem_resolve(w, low->args[0]);
     const ir_expr *row = lanes->op == IR_ADD ? lanes->args[1] : NULL;
@@ -256,7 +261,8 @@ tmem_address tmem_address_of(const tmem_walk *w, const ir_expr *e) {
 
 bool tmem_is_allocated_by(const tmem_address *address, const tmem_event *allocation) {
     const ir_expr *slot = allocation->element;
-    if (!slot || !address->root || slot->at.tensor != address->root->at.tensor || slot->count != address->root->count)
+    if (!slot || !address->root || slot->at.tensor != address->root->at.tensor ||
+        slot->count != address->root->count)
         return false;
     for (uint32_t i = 0; i < slot->count; i++)
         if (slot->args[i] != address->root->args[i])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rules of tensor memory about one instruction or declaration and its place: who issues it, whose lanes it names, what
- * was allocated or freed where it goes. Everything that depends on values is the machine's to find. Source: PTX ISA 9.0,
- * 9.7.16 (tcgen05). */
+ * Rules of tensor memory about one instruction or declaration and its place: who issues it, whose lanes it
+ * names, what was allocated or freed where it goes. Everything that depends on values is the machine's to
+ * find. Source: PTX ISA 9.0, 9.7.16 (tcgen05). */
 #include "lower/lower_tensor_memory.h"
 #include <string.h>
 
@@ -21,9 +21,10 @@ static void check_issuer(tmem_walk *w, const ir_expr *e, const ptx_pattern *patt
         return;
     if (pattern->guard >= 0 && !tmem_is_uniform(w, e->args[pattern->guard + 2]))
         return;
-    base_diagnostic *d = tmem_report(
-        w, BASE_ERROR, "T0580", w->span, "%s is started by one thread, but %lld lanes of the warp execute it here",
-        ptx_op_name(pattern->op), (long long)(threads < 32 ? threads : 32));
+    base_diagnostic *d =
+        tmem_report(w, BASE_ERROR, "T0580", w->span,
+                    "%s is started by one thread, but %lld lanes of the warp execute it here",
+                    ptx_op_name(pattern->op), (long long)(threads < 32 ? threads : 32));
     base_help(w->diagnostics, d, "guard it by one thread, such as `if T.ptx.elect_sync():` within one warp");
 }
 
@@ -43,10 +44,11 @@ static void check_pair(tmem_walk *w, const ptx_pattern *pattern) {
     base_builder how;
     base_builder_start(&how, w->arena);
     base_builder_format(&how, all == 1 ? "without clusters" : "in clusters of %lld", (long long)all);
-    base_diagnostic *d =
-        tmem_report(w, BASE_WARNING, "T0581", w->span, "%s of cta_group::2 needs pairs of CTAs, but the kernel is launched %s",
-                    ptx_op_name(pattern->op), how.data);
-    base_help(w->diagnostics, d, "clusters of two CTAs, such as T.cta_id_in_cluster([2]) or LaunchConfig(cluster=(2,))");
+    base_diagnostic *d = tmem_report(w, BASE_WARNING, "T0581", w->span,
+                                     "%s of cta_group::2 needs pairs of CTAs, but the kernel is launched %s",
+                                     ptx_op_name(pattern->op), how.data);
+    base_help(w->diagnostics, d,
+              "clusters of two CTAs, such as T.cta_id_in_cluster([2]) or LaunchConfig(cluster=(2,))");
 }
 
 /* ---- lanes ---- */
@@ -65,11 +67,12 @@ static void check_window(tmem_walk *w, const tmem_address *a) {
     }
     if (lane / 32 == warp % 4)
         return;
-    base_diagnostic *d = tmem_report(w, BASE_WARNING, "T0582", w->span,
-                                     "lane %lld of tensor memory in warp %lld, which reaches lanes %lld to %lld",
-                                     (long long)lane, (long long)warp, (long long)(warp % 4 * 32),
-                                     (long long)(warp % 4 * 32 + 31));
-    base_help(w->diagnostics, d, "warp w of four reaches lanes 32 * w to 32 * w + 31: add `warp_id * 32` to the row");
+    base_diagnostic *d = tmem_report(
+        w, BASE_WARNING, "T0582", w->span,
+        "lane %lld of tensor memory in warp %lld, which reaches lanes %lld to %lld", (long long)lane,
+        (long long)warp, (long long)(warp % 4 * 32), (long long)(warp % 4 * 32 + 31));
+    base_help(w->diagnostics, d,
+              "warp w of four reaches lanes 32 * w to 32 * w + 31: add `warp_id * 32` to the row");
 }
 
 /* ---- allocations ---- */
@@ -109,8 +112,9 @@ static void check_columns(tmem_walk *w, const tmem_address *a, int64_t width, co
     const tmem_event *made = tmem_allocation_of(w, a);
     if (!made || made->columns < 0 || a->step || a->column + width <= made->columns)
         return;
-    base_diagnostic *d = tmem_report(w, BASE_ERROR, "T0583", w->span, "%s reaches column %lld of an allocation of %lld",
-                                     what, (long long)(a->column + width - 1), (long long)made->columns);
+    base_diagnostic *d =
+        tmem_report(w, BASE_ERROR, "T0583", w->span, "%s reaches column %lld of an allocation of %lld", what,
+                    (long long)(a->column + width - 1), (long long)made->columns);
     base_note(w->diagnostics, d, made->span, "the allocation");
     base_help(w->diagnostics, d, "columns 0 to %lld are its own", (long long)made->columns - 1);
 }
@@ -130,7 +134,8 @@ static void check_freed(tmem_walk *w, const tmem_address *a, const char *op) {
     const tmem_event *freed = release_before(w, a);
     if (!freed)
         return;
-    base_diagnostic *d = tmem_report(w, BASE_ERROR, "T0587", w->span, "%s on tensor memory that was given back before", op);
+    base_diagnostic *d =
+        tmem_report(w, BASE_ERROR, "T0587", w->span, "%s on tensor memory that was given back before", op);
     base_note(w->diagnostics, d, freed->span, "tcgen05.dealloc");
     base_help(w->diagnostics, d, "free it after the last use, behind a barrier of the block");
 }
@@ -142,7 +147,8 @@ void tmem_check_release(tmem_walk *w, tmem_event *release) {
     if (!made)
         return;
     if (!a->step && !a->row && (a->column || a->lane)) {
-        d = tmem_report(w, BASE_ERROR, "T0589", w->span, "frees column %lld of an allocation: only its first stands for it",
+        d = tmem_report(w, BASE_ERROR, "T0589", w->span,
+                        "frees column %lld of an allocation: only its first stands for it",
                         (long long)a->column);
         base_note(w->diagnostics, d, made->span, "the allocation");
         base_help(w->diagnostics, d, "tcgen05.dealloc with the address that tcgen05.alloc wrote");
@@ -159,7 +165,8 @@ void tmem_check_release(tmem_walk *w, tmem_event *release) {
     for (uint32_t i = 0; i < w->guard_count; i++)
         if (!tmem_is_block_uniform(w, w->guards[i].condition))
             return;
-    d = tmem_report(w, BASE_ERROR, "T0588", w->span, "every warp of the block frees this, but one warp allocated it");
+    d = tmem_report(w, BASE_ERROR, "T0588", w->span,
+                    "every warp of the block frees this, but one warp allocated it");
     base_note(w->diagnostics, d, made->span, "the allocation");
     base_help(w->diagnostics, d, "one warp frees it: `if warp_id == 0:`");
 }
@@ -202,11 +209,11 @@ static void check_published(tmem_walk *w, const ir_expr *given, const tmem_addre
         }
         if (!early)
             continue;
-        base_diagnostic *d =
-            tmem_report(w, BASE_ERROR, "T0530", where,
-                        "'%s' is read here for an address, before the allocation is published: other warps may read "
-                        "the slot before tcgen05.alloc has written it",
-                        made->slot->name);
+        base_diagnostic *d = tmem_report(
+            w, BASE_ERROR, "T0530", where,
+            "'%s' is read here for an address, before the allocation is published: other warps may read "
+            "the slot before tcgen05.alloc has written it",
+            made->slot->name);
         base_note(w->diagnostics, d, made->span, "the allocation that writes '%s'", made->slot->name);
         base_help(w->diagnostics, d, "a barrier of the block between them, such as cuda.cta_sync()");
         return;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the text of a kernel shows not to be waited for: registers of tcgen05.ld, cells of tcgen05.st, results of the
- * matrix unit behind a synchronisation without its fence. One thread's way is followed through the statements; where
- * ways meet, only what holds on both is kept, so what is reported happens to every thread that comes there. Tile
- * operations wait as they must, so nothing is known behind one. Source: PTX ISA 9.0, 9.7.16.6 (memory consistency). */
+ * What the text of a kernel shows not to be waited for: registers of tcgen05.ld, cells of tcgen05.st, results
+ * of the matrix unit behind a synchronisation without its fence. One thread's way is followed through the
+ * statements; where ways meet, only what holds on both is kept, so what is reported happens to every thread
+ * that comes there. Tile operations wait as they must, so nothing is known behind one. Source: PTX
+ * ISA 9.0, 9.7.16.6 (memory consistency). */
 #include "lower/lower_tensor_memory.h"
 #include <string.h>
 
@@ -64,8 +65,8 @@ static bool same_span(base_span a, base_span b) {
     return a.file == b.file && a.begin == b.begin;
 }
 
-/* What a thread may rely on that came by one of two ways. A product that only one way issued is kept: others wait for
- * it as well. */
+/* What a thread may rely on that came by one of two ways. A product that only one way issued is kept: others
+ * wait for it as well. */
 static state met(follow *f, const state *a, const state *b) {
     state new = {0};
     base_arena *arena = f->walk.arena;
@@ -102,7 +103,8 @@ static state met(follow *f, const state *a, const state *b) {
 /* ---- registers ---- */
 
 /* The number of a tensor's element, when it is a constant; -1: it is not. */
-static int64_t element_number(const follow *f, const ir_tensor *t, const ir_expr *const *indices, uint32_t count) {
+static int64_t element_number(const follow *f, const ir_tensor *t, const ir_expr *const *indices,
+                              uint32_t count) {
     int64_t number = 0, index, size;
     for (uint32_t i = 0; i < count; i++) {
         if (i >= t->type.rank || !ir_is_int(tmem_resolve(&f->walk, indices[i]), &index) ||
@@ -159,9 +161,9 @@ static void used(void *user, const ir_expr *e) {
     if (!found)
         return;
     tmem_walk *w = &f->walk;
-    base_diagnostic *d =
-        tmem_report(w, BASE_WARNING, "T0584", w->span, "a register of tcgen05.ld is used before tcgen05.wait::ld%s",
-                    found->wrong_wait ? "; tcgen05.wait::st does not wait for loads" : "");
+    base_diagnostic *d = tmem_report(w, BASE_WARNING, "T0584", w->span,
+                                     "a register of tcgen05.ld is used before tcgen05.wait::ld%s",
+                                     found->wrong_wait ? "; tcgen05.wait::st does not wait for loads" : "");
     base_note(w->diagnostics, d, found->span, "loaded here");
     base_help(w->diagnostics, d, "T.ptx.tcgen05.wait.ld() between the load and the use");
     forget_load(f, found->span);
@@ -178,7 +180,8 @@ static const ir_var *moved(const ir_expr *e) {
     return e->op == IR_VAR ? e->at.var : NULL;
 }
 
-static void written(follow *f, const ir_tensor *t, const ir_expr *const *indices, uint32_t count, const ir_expr *value) {
+static void written(follow *f, const ir_tensor *t, const ir_expr *const *indices, uint32_t count,
+                    const ir_expr *value) {
     tmem_walk *w = &f->walk;
     int64_t number = element_number(f, t, indices, count);
     const ir_var *from = moved(value);
@@ -189,8 +192,8 @@ static void written(follow *f, const ir_tensor *t, const ir_expr *const *indices
         const pending *old = &f->now.loads.items[i];
         if (!same_register(old, &new))
             continue;
-        base_diagnostic *d =
-            tmem_report(w, BASE_ERROR, "T0590", w->span, "writes a register that tcgen05.ld has not been waited for");
+        base_diagnostic *d = tmem_report(w, BASE_ERROR, "T0590", w->span,
+                                         "writes a register that tcgen05.ld has not been waited for");
         base_note(w->diagnostics, d, old->span, "loaded here");
         base_help(w->diagnostics, d, "T.ptx.tcgen05.wait.ld() before the register is written");
         forget_load(f, old->span);
@@ -211,7 +214,8 @@ static void written(follow *f, const ir_tensor *t, const ir_expr *const *indices
 
 static bool same_cells(const tmem_address *a, int64_t width, const store *s) {
     return a->root == s->address.root && a->row == s->address.row && a->step == s->address.step &&
-           a->lane == s->address.lane && a->column < s->address.column + s->width && s->address.column < a->column + width;
+           a->lane == s->address.lane && a->column < s->address.column + s->width &&
+           s->address.column < a->column + width;
 }
 
 static void touched(follow *f, const tmem_address *a, int64_t width, bool lanes, const char *op) {
@@ -225,8 +229,9 @@ static void touched(follow *f, const tmem_address *a, int64_t width, bool lanes,
         }
         if (!same_cells(&place, width, s))
             continue;
-        base_diagnostic *d = tmem_report(w, BASE_ERROR, "T0585", w->span,
-                                         "%s on cells that tcgen05.st may still write: nothing has waited for it", op);
+        base_diagnostic *d =
+            tmem_report(w, BASE_ERROR, "T0585", w->span,
+                        "%s on cells that tcgen05.st may still write: nothing has waited for it", op);
         base_note(w->diagnostics, d, s->span, "stored here");
         base_help(w->diagnostics, d, "T.ptx.tcgen05.wait.st() behind the store");
         f->now.stores.items[i] = f->now.stores.items[--f->now.stores.count];
@@ -263,8 +268,9 @@ static void read_back(follow *f, const tmem_address *a) {
             continue;
         if (t ? t != tensor_at(f, &p->address) : a->step || a->column != p->address.column)
             continue;
-        base_diagnostic *d = tmem_report(w, BASE_WARNING, "T0586", w->span,
-                                         "tcgen05.ld behind a synchronisation without tcgen05.fence::after_thread_sync");
+        base_diagnostic *d =
+            tmem_report(w, BASE_WARNING, "T0586", w->span,
+                        "tcgen05.ld behind a synchronisation without tcgen05.fence::after_thread_sync");
         base_note(w->diagnostics, d, p->synchronised, "the synchronisation");
         base_note(w->diagnostics, d, p->span, "what it waits for");
         base_help(w->diagnostics, d, "T.ptx.tcgen05.fence.after_thread_sync() behind the wait");
@@ -317,7 +323,8 @@ static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
     } else if (starts(name, "tcgen05.mma") || starts(name, "tcgen05.cp.")) {
         touched(f, &a, 1, false, starts(name, "tcgen05.cp.") ? "tcgen05.cp" : "tcgen05.mma");
         if (a.root && !a.step)
-            base_vector_push(f->walk.arena, &f->now.products, ((product){a, f->walk.span, f->walk.span, ISSUED}));
+            base_vector_push(f->walk.arena, &f->now.products,
+                             ((product){a, f->walk.span, f->walk.span, ISSUED}));
     } else if (starts(name, "tcgen05.dealloc")) {
         freed(f, &a);
     }
@@ -398,7 +405,8 @@ static void statement(follow *f, ir_stmt *s) {
     case IR_STMT_LET:
         base_map_set(f->walk.lets, BASE_KEY(s->as.let.var), (void *)(uintptr_t)s->as.let.value);
         if (is_load(s->as.let.value))
-            base_vector_push(f->walk.arena, &f->now.loads, ((pending){.var = s->as.let.var, .span = s->span}));
+            base_vector_push(f->walk.arena, &f->now.loads,
+                             ((pending){.var = s->as.let.var, .span = s->span}));
         return;
     case IR_STMT_STORE:
         written(f, s->as.store.tensor, s->as.store.indices, s->as.store.count, s->as.store.value);
