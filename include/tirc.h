@@ -58,6 +58,10 @@ typedef struct tirc_options {
     /* Allocator hook; NULL: malloc. new_size 0 frees; exact old sizes are given. */
     void *(*allocate)(void *user, void *old, size_t old_size, size_t new_size);
     void *allocate_user;
+    /* What makes PTX of functions of CUDA source text, when such a kernel is run or emitted as PTX: the path
+     * of an nvcc; "": the one that $TIRC_NVCC names, or that PATH, $CUDA_HOME/bin or a usual place has; NULL:
+     * no process is ever started, and such kernels end as TIRC_INCOMPLETE. The text is copied. */
+    const char *nvcc;
 } tirc_options;
 /* NULL options: defaults. NULL: no memory. */
 TIRC_API tirc_session *tirc_session_create(const tirc_options *options);

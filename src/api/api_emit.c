@@ -35,7 +35,8 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip) 
         lower_options options = {.goal = LOWER_FOR_PTX, .skip = code->skip};
         if (!api_lower(module, &options, &code->lowered))
             return NULL;
-        ptx_build_options build = {.contract = !no_contract};
+        ptx_build_options build = {
+            .contract = !no_contract, .compile = api_compile, .compile_user = module->session};
         code->ptx = ptx_build(arena, code->lowered, &build);
         if (!code->ptx || !ptx_verify(code->ptx, true))
             return NULL;
@@ -79,7 +80,10 @@ static bool emit_from_ptx(emit_call *call) {
 static bool emit_ptx(emit_call *call, lower_result *lowered) {
     base_arena *arena = call->module->session->arena;
     const tirc_emit_options *options = call->options;
-    ptx_build_options build = {.target = options->target, .contract = !options->no_contract};
+    ptx_build_options build = {.target = options->target,
+                               .contract = !options->no_contract,
+                               .compile = api_compile,
+                               .compile_user = call->module->session};
     ptx_module *ptx = ptx_build(arena, lowered, &build);
     if (!ptx || !ptx_verify(ptx, true))
         return false;

@@ -85,7 +85,9 @@ static bool print_code(tirc_module *module, const gpu_facts *facts, const tirc_e
     if (module->ir) {
         api_code *code = api_code_get(module, no_contract, skip);
         ptx_build_options build = {.target = with && with->target ? with->target : target_of(arena, facts),
-                                   .contract = !no_contract};
+                                   .contract = !no_contract,
+                                   .compile = api_compile,
+                                   .compile_user = module->session};
         ptx = code ? ptx_build(arena, code->lowered, &build) : NULL;
         if (!ptx || !ptx_verify(ptx, true))
             return false;

@@ -25,6 +25,8 @@ struct tirc_session {
     void *(*allocate)(void *user, void *old, size_t old_size, size_t new_size);
     void *allocate_user;
     api_gpu *gpus;
+    const char *nvcc;              /* as in tirc_options */
+    struct api_compiled *compiled; /* PTX that nvcc made in this session */
 };
 
 /* Code built for the machine; kept so that a second run does not build again. */
@@ -73,6 +75,8 @@ void api_plan_svg(const tirc_session *session, const lower_result *lowered, cons
 api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
 /* The machine's code with the approximations that the launch asks for. */
 vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch);
+/* ptx_build_compile with nvcc; user: the session. */
+uint32_t api_compile(void *session, const cuda_unit *unit, const char *target, bool contract);
 bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);
 /* Our bytes of a map given as an argument; false after reporting what is wrong. */
 bool api_tensor_map(tirc_session *session, const tirc_tensor_map *from, const char *name,

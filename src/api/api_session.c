@@ -28,6 +28,8 @@ const char *tirc_version(void) {
 static void session_fill(void *argument) {
     tirc_session *session = argument;
     session->arena = base_arena_create(session->heap);
+    if (session->nvcc)
+        session->nvcc = base_arena_string(session->arena, session->nvcc, strlen(session->nvcc));
     session->sources = base_sources_create(session->arena);
     session->diagnostics = base_diagnostics_create(session->arena, session->sources);
 }
@@ -54,6 +56,7 @@ tirc_session *tirc_session_create(const tirc_options *options) {
     memset(session, 0, sizeof *session);
     session->allocate = heap_options.allocate;
     session->allocate_user = heap_options.user;
+    session->nvcc = options ? options->nvcc : NULL;
     session->heap = base_heap_create(&heap_options);
     session->arrays = base_heap_create(&array_options);
     if (session->heap && session->arrays &&
@@ -96,7 +99,7 @@ tirc_status api_protect(base_heap *heap, void (*body)(void *argument), void *arg
 }
 
 static bool means_incomplete(const char *code) {
-    static const char *const list[] = {"T0299", "T0499", "T0699", "T0714", "T0715"};
+    static const char *const list[] = {"T0299", "T0499", "T0658", "T0699", "T0714", "T0715"};
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i)
         if (!strcmp(code, list[i]))
             return true;

@@ -230,8 +230,9 @@ static void join_prologue(ptx_builder *b) {
 }
 
 static bool build_kernel(base_arena *arena, ptx_module *module, ir_module *ir, const lower_plan *plan,
-                         const ptx_build_options *options) {
-    ptx_builder builder = {.arena = arena, .module = module, .ir = ir, .plan = plan, .options = options};
+                         const ptx_build_options *options, const cuda_unit *unit) {
+    ptx_builder builder = {
+        .arena = arena, .module = module, .ir = ir, .plan = plan, .options = options, .unit = unit};
     ptx_builder *b = &builder;
     b->diagnostics = module->diagnostics;
     if (ptx_function_find(module, plan->kernel_name)) {
@@ -281,16 +282,19 @@ static const char *needed_target(const ptx_module *module) {
 
 ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_build_options *options) {
     ptx_module *module = ptx_module_create(arena, lowered->module->diagnostics);
+    const cuda_unit *unit = NULL;
     static const ptx_build_options defaults = {.contract = true};
     if (!options)
         options = &defaults;
+    if (!ptx_build_sources(&module, lowered, options, &unit))
+        return NULL;
     module->target = options->target ? options->target : "sm_90a";
     module->target_options = "";
     module->address_size = 64;
     list_files(module);
     bool done = true;
     for (size_t i = 0; i < lowered->plans.count; i++)
-        done = build_kernel(arena, module, lowered->module, lowered->plans.items[i], options) && done;
+        done = build_kernel(arena, module, lowered->module, lowered->plans.items[i], options, unit) && done;
     if (!done)
         return NULL;
     if (!options->target)

@@ -180,7 +180,7 @@ static ptx_operand atomic(ptx_builder *b, const ir_expr *e, bool used) {
 
 /* ---- printf ---- */
 
-static ptx_variable *call_parameter(ptx_builder *b, ptx_type type, const char *name) {
+ptx_variable *ptx_build_call_parameter(ptx_builder *b, ptx_type type, const char *name) {
     ptx_variable *variable = BASE_NEW(b->arena, ptx_variable);
     variable->name = name;
     variable->space = PTX_SPACE_PARAM;
@@ -198,9 +198,11 @@ static ptx_function *vprintf_function(ptx_builder *b) {
         return known;
     known = ptx_function_create(b->module, "vprintf", false);
     known->linkage = PTX_LINK_EXTERN;
-    base_vector_push(b->arena, &known->returns, call_parameter(b, PTX_TYPE_B32, "vprintf_result"));
-    base_vector_push(b->arena, &known->parameters, call_parameter(b, PTX_TYPE_B64, "vprintf_format"));
-    base_vector_push(b->arena, &known->parameters, call_parameter(b, PTX_TYPE_B64, "vprintf_values"));
+    base_vector_push(b->arena, &known->returns, ptx_build_call_parameter(b, PTX_TYPE_B32, "vprintf_result"));
+    base_vector_push(b->arena, &known->parameters,
+                     ptx_build_call_parameter(b, PTX_TYPE_B64, "vprintf_format"));
+    base_vector_push(b->arena, &known->parameters,
+                     ptx_build_call_parameter(b, PTX_TYPE_B64, "vprintf_values"));
     return known;
 }
 
@@ -234,7 +236,7 @@ static ptx_variable *text_variable(ptx_builder *b, const char *text) {
     return variable;
 }
 
-static ptx_operand generic_text(ptx_builder *b, const char *text) {
+ptx_operand ptx_build_text(ptx_builder *b, const char *text) {
     return ptx_build_generic(
         b, (ptx_build_address){PTX_SPACE_GLOBAL, ptx_build_variable(text_variable(b, text), 0), 0});
 }
@@ -244,7 +246,7 @@ static ptx_operand promoted(ptx_builder *b, const ir_expr *e, ptx_mod *mod) {
     ir_type type = ir_type_scalar(e->type);
     if (e->op == IR_STRING) {
         *mod = PTX_MOD_B64;
-        return generic_text(b, e->at.string);
+        return ptx_build_text(b, e->at.string);
     }
     if (type.kind == IR_TYPE_POINTER) {
         *mod = PTX_MOD_B64;
@@ -264,7 +266,7 @@ static ptx_operand promoted(ptx_builder *b, const ir_expr *e, ptx_mod *mod) {
 /* The buffer of one kernel's printf values, as large as the longest list needs. */
 static ptx_variable *value_buffer(ptx_builder *b, uint64_t bytes) {
     if (!b->printf_values) {
-        b->printf_values = call_parameter(b, PTX_TYPE_B8, "printf_values");
+        b->printf_values = ptx_build_call_parameter(b, PTX_TYPE_B8, "printf_values");
         b->printf_values->space = PTX_SPACE_LOCAL;
         b->printf_values->is_array = true;
         b->printf_values->align = 8;
@@ -281,9 +283,9 @@ static ptx_variable *value_buffer(ptx_builder *b, uint64_t bytes) {
 static void call_vprintf(ptx_builder *b, ptx_operand format, ptx_operand values) {
     if (!b->printf_result) {
         b->vprintf = vprintf_function(b);
-        b->printf_argument[0] = call_parameter(b, PTX_TYPE_B64, "printf_argument0");
-        b->printf_argument[1] = call_parameter(b, PTX_TYPE_B64, "printf_argument1");
-        b->printf_result = call_parameter(b, PTX_TYPE_B32, "printf_result");
+        b->printf_argument[0] = ptx_build_call_parameter(b, PTX_TYPE_B64, "printf_argument0");
+        b->printf_argument[1] = ptx_build_call_parameter(b, PTX_TYPE_B64, "printf_argument1");
+        b->printf_result = ptx_build_call_parameter(b, PTX_TYPE_B32, "printf_result");
         ptx_variable *all[3] = {b->printf_argument[0], b->printf_argument[1], b->printf_result};
         for (int i = 0; i < 3; i++) {
             all[i]->owner = b->function;
@@ -322,7 +324,7 @@ static void print(ptx_builder *b, const char *format, const ir_expr *const *valu
     if (count)
         pointer = ptx_build_generic(
             b, (ptx_build_address){PTX_SPACE_LOCAL, ptx_build_variable(b->printf_values, 0), 0});
-    call_vprintf(b, generic_text(b, format), pointer);
+    call_vprintf(b, ptx_build_text(b, format), pointer);
 }
 
 static void trap_unless(ptx_builder *b, const ir_expr *e) {
@@ -391,11 +393,7 @@ const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used)
     case IR_PTX:
         return ptx_build_pattern(b, e);
     case IR_SOURCE_CALL:
-        ptx_build_error(
-            b, "T0658",
-            "`%s` is CUDA source text, of which only nvcc makes PTX: emit CUDA, compile it, and run that",
-            e->args[0]->at.string);
-        break;
+        return ptx_build_source_call(b, e);
     default:
         if (e->op >= IR_ATOMIC_ADD && e->op <= IR_ATOMIC_CAS)
             return keep(b, atomic(b, e, used));

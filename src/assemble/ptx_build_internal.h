@@ -40,6 +40,12 @@ typedef struct ptx_build_memo {
     BASE_VECTOR(uint32_t) log;
 } ptx_build_memo;
 
+/* A .param variable for the argument of this number (from 1; 0: the result) of calls. */
+typedef struct ptx_build_passed {
+    size_t number;
+    ptx_variable *variable;
+} ptx_build_passed;
+
 typedef struct ptx_builder {
     base_arena *arena;
     base_diagnostics *diagnostics;
@@ -76,6 +82,8 @@ typedef struct ptx_builder {
     bool failed;
     ptx_variable *printf_argument[2], *printf_result, *printf_values; /* made at the first printf */
     ptx_function *vprintf;
+    const cuda_unit *unit;                /* functions of CUDA source text; NULL: none */
+    BASE_VECTOR(ptx_build_passed) passed; /* .param variables of calls */
 } ptx_builder;
 
 enum {
@@ -197,6 +205,17 @@ const ptx_origin *ptx_build_origin(ptx_builder *b, const ir_expr *origin, const 
 
 /* ---- ptx_build_call.c ---- */
 const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used);
+
+/* ---- ptx_build_source.c ---- */
+/* The functions of CUDA source text as PTX, in a module that the kernels can be added to. false after
+ * reporting. */
+bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const ptx_build_options *options,
+                       const cuda_unit **unit);
+const ptx_operand *ptx_build_source_call(ptx_builder *b, const ir_expr *e);
+
+/* ---- ptx_build_call.c ---- */
+ptx_operand ptx_build_text(ptx_builder *b, const char *text); /* generic address of a zero-terminated text */
+ptx_variable *ptx_build_call_parameter(ptx_builder *b, ptx_type type, const char *name);
 
 /* ---- ptx_build_pattern.c ---- */
 const ptx_operand *ptx_build_pattern(ptx_builder *b, const ir_expr *e); /* one operand per result */

@@ -524,7 +524,7 @@ static void visit_writes(void *user, const ir_expr *e) {
     bool is_atomic = e->op >= IR_ATOMIC_ADD && e->op <= IR_ATOMIC_CAS;
     if (is_atomic && e->count)
         note_store(user, e->args[0]);
-    for (uint32_t i = 2; e->op == IR_PTX && i < e->count; i++)
+    for (uint32_t i = 2; (e->op == IR_PTX || e->op == IR_SOURCE_CALL) && i < e->count; i++)
         note_store(user, e->args[i]);
     /* A pointer that becomes a number may come back as one we do not recognise. */
     if (e->op == IR_REINTERPRET && e->type.kind == IR_TYPE_PRIM && e->args[0]->type.kind == IR_TYPE_POINTER)

@@ -73,7 +73,8 @@ static bool read_defines(const cli_arguments *arguments, cli_input *input) {
 }
 
 tirc_status cli_read(const cli_arguments *arguments, cli_input *input) {
-    *input = (cli_input){.session = tirc_session_create(NULL)};
+    const tirc_options options = {.size = sizeof options, .nvcc = ""};
+    *input = (cli_input){.session = tirc_session_create(&options)};
     if (!input->session || !split_entry(arguments->words[0], input)) {
         fputs("tirc: out of memory\n", stderr);
         return TIRC_NO_MEMORY;

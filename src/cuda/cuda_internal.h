@@ -14,7 +14,9 @@ typedef enum cuda_include {
     CUDA_FP4 = 16,
     CUDA_CONSTANTS = 32,
     CUDA_STDIO = 64,
-    CUDA_DRIVER = 128
+    CUDA_DRIVER = 128,
+    CUDA_STDINT = 256,
+    CUDA_COOPERATIVE = 512
 } cuda_include;
 
 typedef enum cuda_helper {
@@ -97,6 +99,27 @@ bool cuda_call(cuda_writer *w, const ir_expr *e);
 bool cuda_ptx(cuda_writer *w, const ir_expr *e);
 /* name(a, b, ...) */
 void cuda_apply(cuda_writer *w, const char *name, const ir_expr *const *args, uint32_t count);
+
+/* ---- cuda_print.c ---- */
+void cuda_write_headers(unsigned includes, base_builder *out);
+void cuda_write_vector_types(cuda_writer *w, base_builder *out);
+
+/* ---- cuda_source.c ---- */
+/* Source texts, each once, in the order in which the kernels call functions of them. */
+typedef struct cuda_source_function {
+    const ir_expr *call;
+    base_span span; /* the statement that calls it first */
+} cuda_source_function;
+typedef struct cuda_sources {
+    base_arena *arena;
+    base_map *seen; /* texts */
+    base_span span;
+    BASE_VECTOR(cuda_source_function) functions; /* the first call for each text */
+    BASE_VECTOR(cuda_source_function) calls;     /* all */
+} cuda_sources;
+cuda_sources cuda_sources_find(base_arena *arena, const lower_result *lowered);
+unsigned cuda_sources_includes(const cuda_sources *sources); /* headers of the types that the texts mention */
+void cuda_write_source(const ir_expr *call, base_builder *out);
 
 /* ---- cuda_stmt.c, cuda_kernel.c ---- */
 void cuda_block(cuda_writer *w, const ir_stmt *block); /* the statements, no braces */

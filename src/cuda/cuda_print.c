@@ -17,15 +17,18 @@ static const struct {
 static const struct {
     unsigned bit;
     const char *header;
-} headers[] = {{CUDA_FP16, "cuda_fp16.h"}, {CUDA_BF16, "cuda_bf16.h"}, {CUDA_FP8, "cuda_fp8.h"},
-               {CUDA_FP6, "cuda_fp6.h"},   {CUDA_FP4, "cuda_fp4.h"},   {CUDA_CONSTANTS, "math_constants.h"},
-               {CUDA_STDIO, "stdio.h"},    {CUDA_DRIVER, "cuda.h"}};
+} headers[] = {
+    {CUDA_FP16, "cuda_fp16.h"}, {CUDA_BF16, "cuda_bf16.h"}, {CUDA_FP8, "cuda_fp8.h"},
+    {CUDA_FP6, "cuda_fp6.h"},   {CUDA_FP4, "cuda_fp4.h"},   {CUDA_CONSTANTS, "math_constants.h"},
+    {CUDA_STDIO, "stdio.h"},    {CUDA_DRIVER, "cuda.h"},    {CUDA_COOPERATIVE, "cooperative_groups.h"}};
 
-static void write_headers(unsigned includes, base_builder *out) {
+void cuda_write_headers(unsigned includes, base_builder *out) {
     size_t before = out->size;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
         if (includes & headers[i].bit)
             base_builder_format(out, "#include <%s>\n", headers[i].header);
+    if (includes & CUDA_STDINT) /* NVRTC knows these names without it */
+        base_builder_string(out, "#ifndef __CUDACC_RTC__\n#include <stdint.h>\n#endif\n");
     if (out->size != before)
         base_builder_char(out, '\n');
 }
@@ -44,49 +47,13 @@ static void write_vector_type(cuda_writer *w, const cuda_vector_type *type, base
     base_builder_string(out, ";\n};\n\n");
 }
 
-/* ---- functions that the script brings as text ---- */
-typedef struct source_list {
-    base_arena *arena;
-    base_map *seen; /* by name */
-    BASE_VECTOR(const ir_expr *) calls;
-} source_list;
-
-static void find_source(void *user, const ir_expr *e) {
-    source_list *list = user;
-    if (e->op != IR_SOURCE_CALL || base_map_get(list->seen, BASE_KEY(e->args[0])))
-        return;
-    base_map_set(list->seen, BASE_KEY(e->args[0]), list);
-    base_vector_push(list->arena, &list->calls, e);
-}
-
-static void find_in_expression(void *user, const ir_expr **e) {
-    if (*e)
-        ir_expr_visit(*e, find_source, user);
-}
-
-static void find_in_statement(void *user, ir_stmt *statement) {
-    ir_stmt_expressions(statement, find_in_expression, user);
-}
-
-/* As it stands, without the empty lines that a Python string has around it. */
-static void write_source(const char *text, base_builder *out) {
-    size_t size;
-    text += strspn(text, "\n");
-    for (size = strlen(text); size > 0 && text[size - 1] == '\n';)
-        size--;
-    base_builder_add(out, text, size);
-    base_builder_string(out, "\n\n");
-}
-
-static source_list find_sources(base_arena *arena, const lower_result *lowered) {
-    source_list list = {arena, base_map_create(arena), {0}};
-    for (size_t i = 0; i < lowered->plans.count; i++)
-        ir_stmt_visit(lowered->plans.items[i]->function->body, find_in_statement, &list);
-    return list;
+void cuda_write_vector_types(cuda_writer *w, base_builder *out) {
+    for (size_t i = 0; i < w->vectors.count; i++)
+        write_vector_type(w, &w->vectors.items[i], out);
 }
 
 static cuda_writer write_kernels(const lower_result *lowered, const cuda_options *options, bool reserve_half,
-                                 const source_list *sources, base_builder *kernels) {
+                                 const cuda_sources *sources, base_builder *kernels) {
     base_arena *arena = kernels->arena;
     cuda_writer w = {.arena = arena,
                      .diagnostics = lowered->module->diagnostics,
@@ -99,7 +66,7 @@ static cuda_writer write_kernels(const lower_result *lowered, const cuda_options
     for (size_t i = 0; i < lowered->plans.count; i++)
         cuda_name_take(&w, lowered->plans.items[i]->kernel_name);
     for (size_t i = 0; i < sources->calls.count; i++)
-        cuda_name_take(&w, sources->calls.items[i]->args[0]->at.string);
+        cuda_name_take(&w, sources->calls.items[i].call->args[0]->at.string);
     for (size_t i = 0; i < lowered->plans.count; i++) {
         if (i)
             base_builder_char(kernels, '\n');
@@ -126,7 +93,7 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     size_t errors = base_diagnostics_errors(diagnostics);
     base_builder kernels;
     base_builder_start(&kernels, out->arena);
-    source_list sources = find_sources(out->arena, lowered);
+    cuda_sources sources = cuda_sources_find(out->arena, lowered);
     cuda_writer w = write_kernels(lowered, options, false, &sources, &kernels);
     if (w.includes & (CUDA_FP16 | CUDA_BF16 | CUDA_FP8 | CUDA_FP6 | CUDA_FP4)) {
         /* Those headers take names that the author may have used. */
@@ -135,16 +102,15 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     }
     if (options && options->host)
         base_builder_string(out, "#include <cuda_runtime.h>\n#include <mutex>\n\n");
-    write_headers(w.includes, out);
-    for (size_t i = 0; i < w.vectors.count; i++)
-        write_vector_type(&w, &w.vectors.items[i], out);
+    cuda_write_headers(w.includes | cuda_sources_includes(&sources), out);
+    cuda_write_vector_types(&w, out);
     for (unsigned h = 0; h < CUDA_HELPER_COUNT; h++)
         if (w.helpers >> h & 1)
             base_builder_format(out, "%s\n", helper_rows[h].text);
     for (size_t i = 0; i < w.instructions.count; i++)
         base_builder_format(out, "%s\n", w.instructions.items[i].text);
-    for (size_t i = 0; i < sources.calls.count; i++)
-        write_source(sources.calls.items[i]->args[1]->at.string, out);
+    for (size_t i = 0; i < sources.functions.count; i++)
+        cuda_write_source(sources.functions.items[i].call, out);
     base_builder_add(out, kernels.data ? kernels.data : "", kernels.size);
     return base_diagnostics_errors(diagnostics) == errors;
 }

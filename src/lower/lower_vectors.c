@@ -157,11 +157,19 @@ static const ir_expr *bind_load(state *st, const ir_expr *load) {
     return use;
 }
 
-/* The results of a PTX instruction come together: it is executed once, whatever reads them. */
+/* The results of a PTX instruction or of a function of source text come together: it is executed once,
+ * whatever reads them. */
+static bool is_call(const ir_expr *e) {
+    return e->op == IR_PTX || e->op == IR_SOURCE_CALL;
+}
+
 static const ir_expr *several_results(state *st, const ir_expr *e) {
     const ir_expr **args = BASE_NEW_ARRAY(st->context->arena, const ir_expr *, e->count);
-    for (uint32_t k = 0; k < e->count; k++)
-        args[k] = scalar(st, e->args[k]);
+    for (uint32_t k = 0; k < e->count; k++) {
+        args[k] = lanes_of(e->args[k]) > 1 ? vector(st, e->args[k]) : scalar(st, e->args[k]);
+        if (args[k]->op == IR_LOAD && lanes_of(args[k]) > 1)
+            args[k] = bind_load(st, args[k]);
+    }
     return ir_rebuild(st->module, e, args);
 }
 
@@ -203,6 +211,7 @@ static const ir_expr *lane(state *st, const ir_expr *e, unsigned i) {
         return scalar(st, e);
     switch (e->op) {
     case IR_PTX:
+    case IR_SOURCE_CALL:
         return ir_lane(module, bind_load(st, several_results(st, e)), i);
     case IR_RAMP: {
         const ir_expr *stride = scalar(st, e->args[1]);
@@ -246,7 +255,7 @@ static const ir_expr *make_vector(state *st, const ir_expr *const *lanes, unsign
 static const ir_expr *vector(state *st, const ir_expr *e) {
     if (e->op == IR_VAR || e->op == IR_REGISTER)
         return e;
-    if (e->op == IR_PTX)
+    if (is_call(e))
         return several_results(st, e);
     if (e->op == IR_REINTERPRET && lanes_of(e->args[0]) != lanes_of(e)) {
         const ir_expr *arg = lanes_of(e->args[0]) > 1 ? vector(st, e->args[0]) : scalar(st, e->args[0]);

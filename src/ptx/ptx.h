@@ -227,6 +227,8 @@ struct ptx_function {
     const char *name;
     ptx_linkage linkage;
     bool is_entry, has_body, noreturn;
+    bool foreign; /* made by another compiler for a module of ours: its accesses need not say where they come
+                     from */
     BASE_VECTOR(ptx_variable *) parameters; /* space PARAM (or REG for old-style functions) */
     BASE_VECTOR(ptx_variable *) returns;
     BASE_VECTOR(ptx_register *) registers;

@@ -811,7 +811,7 @@ bool ptx_verify(const ptx_module *module, bool ours) {
         check_tables(&v);
         for (size_t i = 0; i < v.function->instructions.count; i++) {
             v.instruction = &v.function->instructions.items[i];
-            check_instruction(&v, ours);
+            check_instruction(&v, ours && !v.function->foreign);
         }
     }
     base_arena_destroy(arena);
