@@ -224,9 +224,10 @@ typedef struct tirc_launch {
     bool tmem_unpack_preserves; /* tcgen05.st with .unpack::16b keeps the upper halves of cells */
     tirc_numerics numerics;
     tirc_approximations approximations;
-    /* On a GPU, beside what the kernel asks for: a launch whose CTAs are all resident, one that may start
+    /* Beside what the kernel asks for: a launch whose CTAs are all resident; on a GPU, one that may start
      * before the one before it has ended, its priority, and the part of an SM's memory that is to be shared
-     * (percent). */
+     * (percent).
+     */
     bool cooperative, programmatic, has_priority, has_carveout;
     int32_t priority, carveout;
     bool via_nvrtc;    /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */

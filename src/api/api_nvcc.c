@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nvcc: where it is, PTX of a unit of CUDA source text by it, and its messages at the places of the script that they
- * are about. */
+ * nvcc: where it is, PTX of a unit of CUDA source text by it, and its messages at the places of the script
+ * that they are about. */
 #include "api/api_private.h"
 #include "api/api_process.h"
 #include <stdlib.h>
@@ -107,15 +107,19 @@ static void report_errors(tirc_session *session, const cuda_unit *unit, const ch
         return;
     const char *at = log + strspn(log, "\n");
     base_text first = next_line(&at);
-    base_report(list, BASE_ERROR, "T0659", unit->wrappers.items[0].span, "nvcc refuses the source text of `%s`: %.*s",
+    base_report(list, BASE_ERROR, "T0659", unit->wrappers.items[0].span,
+                "nvcc refuses the source text of `%s`: %.*s",
                 unit->wrappers.items[0].call->args[0]->at.string, (int)first.size, first.data);
 }
 
 /* ---- the call ---- */
-static uint32_t run_nvcc(tirc_session *session, const char *nvcc, const cuda_unit *unit, const char *target, bool contract) {
+static uint32_t run_nvcc(tirc_session *session, const char *nvcc, const cuda_unit *unit, const char *target,
+                         bool contract) {
     const char *arch = base_arena_format(session->arena, "-arch=%s", target);
-    const char *const arguments[] = {nvcc, "-ptx", "-rdc=true", "-lineinfo", "-std=c++17", "-w", arch,
-                                     contract ? "-fmad=true" : "-fmad=false", "-o", "unit.ptx", "unit.cu", NULL};
+    const char *const arguments[] = {
+        nvcc,         "-ptx",     "-rdc=true", "-lineinfo",
+        "-std=c++17", "-w",       arch,        contract ? "-fmad=true" : "-fmad=false",
+        "-o",         "unit.ptx", "unit.cu",   NULL};
     api_process process = {arguments, "unit.cu", unit->text, unit->size, "unit.ptx", MOST_SECONDS};
     const cuda_wrapper *first = &unit->wrappers.items[0];
     base_builder ptx, log;
@@ -129,9 +133,10 @@ static uint32_t run_nvcc(tirc_session *session, const char *nvcc, const cuda_uni
         report_errors(session, unit, log.size ? log.data : "it says nothing");
     else
         base_report(session->diagnostics, BASE_ERROR, "T0660", first->span,
-                    end == API_PROCESS_LATE      ? "%s took longer than %u seconds for the source text of `%s`"
-                    : end == API_PROCESS_STOPPED ? "%s was ended (limit %u seconds) with the source text of `%s`"
-                                                 : "%s could not be run (limit %u seconds) for the source text of `%s`",
+                    end == API_PROCESS_LATE ? "%s took longer than %u seconds for the source text of `%s`"
+                    : end == API_PROCESS_STOPPED
+                        ? "%s was ended (limit %u seconds) with the source text of `%s`"
+                        : "%s could not be run (limit %u seconds) for the source text of `%s`",
                     nvcc, MOST_SECONDS, first->call->args[0]->at.string);
     return 0;
 }
@@ -144,10 +149,10 @@ uint32_t api_compile(void *user, const cuda_unit *unit, const char *target, bool
             return known->file;
     const char *nvcc = find_nvcc(session);
     if (!nvcc) {
-        base_diagnostic *d = base_report(session->diagnostics, BASE_ERROR, "T0658", first->span,
-                                         "`%s` is CUDA source text, of which only nvcc makes PTX, and nvcc %s",
-                                         first->call->args[0]->at.string,
-                                         session->nvcc ? "was not found" : "is not to be used");
+        base_diagnostic *d = base_report(
+            session->diagnostics, BASE_ERROR, "T0658", first->span,
+            "`%s` is CUDA source text, of which only nvcc makes PTX, and nvcc %s",
+            first->call->args[0]->at.string, session->nvcc ? "was not found" : "is not to be used");
         base_help(session->diagnostics, d,
                   session->nvcc ? "install the CUDA toolkit or set TIRC_NVCC; --emit cuda works without it"
                                 : "allow it; the CUDA text can be written without it");
@@ -157,8 +162,8 @@ uint32_t api_compile(void *user, const cuda_unit *unit, const char *target, bool
     if (!file)
         return 0;
     api_compiled *made = BASE_NEW(session->arena, api_compiled);
-    *made = (api_compiled){unit->text, base_arena_string(session->arena, target, strlen(target)), contract, file,
-                           session->compiled};
+    *made = (api_compiled){unit->text, base_arena_string(session->arena, target, strlen(target)), contract,
+                           file, session->compiled};
     session->compiled = made;
     return file;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program run to its end: no shell, a folder of its own, a time limit, nothing left behind. Must not know what it
- * is run for. */
+ * A program run to its end: no shell, a folder of its own, a time limit, nothing left behind. Must not know
+ * what it is run for. */
 #include "api/api_process.h"
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,8 @@ typedef struct running {
 
 static bool make_folder(running *run) {
     const char *root = getenv("TMPDIR");
-    int size = snprintf(run->folder, sizeof run->folder, "%s/tirc-XXXXXX", root && *root == '/' ? root : "/tmp");
+    int size =
+        snprintf(run->folder, sizeof run->folder, "%s/tirc-XXXXXX", root && *root == '/' ? root : "/tmp");
     return size > 0 && (size_t)size < sizeof run->folder && mkdtemp(run->folder);
 }
 
@@ -88,7 +89,8 @@ static void become(const char *folder, const char *const *arguments, char *const
     setrlimit(RLIMIT_FSIZE, &limit);
     if (chdir(folder))
         _exit(127);
-    int input = open("/dev/null", O_RDONLY), output = open(log_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    int input = open("/dev/null", O_RDONLY),
+        output = open(log_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (input < 0 || output < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(127);
     execve(arguments[0], (char *const *)(uintptr_t)arguments, environment);
@@ -157,7 +159,8 @@ static api_process_end wait_for(pid_t child, const sigset_t *watched, unsigned s
     }
 }
 
-static api_process_end start(const running *run, const api_process *process, const sigset_t *watched, int *status) {
+static api_process_end start(const running *run, const api_process *process, const sigset_t *watched,
+                             int *status) {
     size_t size = strlen(run->folder) + sizeof "TMPDIR=";
     char *word = malloc(size), **environment = NULL;
     if (word) {
@@ -205,11 +208,13 @@ typedef struct keep_call {
 
 static void keep(void *argument) {
     const keep_call *call = argument;
-    base_builder_add(call->output, call->run->output.data ? call->run->output.data : "", call->run->output.size);
+    base_builder_add(call->output, call->run->output.data ? call->run->output.data : "",
+                     call->run->output.size);
     base_builder_add(call->log, call->run->log.data ? call->run->log.data : "", call->run->log.size);
 }
 
-api_process_end api_process_run(const api_process *process, int *status, base_builder *output, base_builder *log) {
+api_process_end api_process_run(const api_process *process, int *status, base_builder *output,
+                                base_builder *log) {
     running run = {0};
     *status = -1;
     api_process_end end = run_held(&run, process, status);

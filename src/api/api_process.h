@@ -19,8 +19,9 @@ typedef struct api_process {
     unsigned seconds;
 } api_process;
 
-/* The program starts in a new folder that only this user can enter, with the input as a file in it; the folder is
- * its TMPDIR too and goes with everything in it. It reads nothing else. output gets its output file, log what it
- * printed. */
-api_process_end api_process_run(const api_process *process, int *status, base_builder *output, base_builder *log);
+/* The program starts in a new folder that only this user can enter, with the input as a file in it; the
+ * folder is its TMPDIR too and goes with everything in it. It reads nothing else. output gets its output
+ * file, log what it printed. */
+api_process_end api_process_run(const api_process *process, int *status, base_builder *output,
+                                base_builder *log);
 #endif

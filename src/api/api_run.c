@@ -101,6 +101,7 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->tmem_lanes_release = from->tmem_lanes_release;
     to->tmem_unpack_preserves = from->tmem_unpack_preserves;
     to->strict_ptx = from->strict_ptx;
+    to->cooperative = from->cooperative || (run->plan && run->plan->function->launch.cooperative);
     to->tmem_history = from->tmem_history;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;

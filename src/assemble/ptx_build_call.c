@@ -32,6 +32,79 @@ static ptx_operand barrier_vote(ptx_builder *b, const ir_expr *e) {
     return ptx_build_cast(b, ir_type_scalar(e->type), bool_type, held);
 }
 
+/* Every thread of its block waits while one of them meets those of the other blocks at a word of the launch's
+ * workspace, whose address a cooperative launch leaves in %envreg1 and %envreg2: as the runtime's own barrier
+ * does, so that the driver's workspace serves. Each block adds 1, the first one what is missing to 2^31: the
+ * sign flips when the last has come. */
+static ptx_operand any_of(ptx_builder *b, ptx_special x, ptx_special y, ptx_special z) {
+    ptx_operand first = ptx_build_compute(
+        b, PTX_CLASS_R32, PTX_OP_OR, PTX_MODS(PTX_MOD_B32),
+        PTX_ARGS(ptx_build_special(b, x, PTX_CLASS_R32), ptx_build_special(b, y, PTX_CLASS_R32)));
+    return ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_OR, PTX_MODS(PTX_MOD_B32),
+                             PTX_ARGS(first, ptx_build_special(b, z, PTX_CLASS_R32)));
+}
+
+static ptx_operand environment_register(ptx_builder *b, uint64_t number) {
+    ptx_operand special = {.kind = PTX_OPERAND_SPECIAL, .bits = PTX_SPECIAL_ENVREG | number << 16};
+    return ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_MOV, PTX_MODS(PTX_MOD_B32), PTX_ARGS(special));
+}
+
+static ptx_operand block_count(ptx_builder *b) {
+    ptx_operand plane =
+        ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_MUL, PTX_MODS(PTX_MOD_LO, PTX_MOD_U32),
+                          PTX_ARGS(ptx_build_special(b, PTX_SPECIAL_NCTAID_X, PTX_CLASS_R32),
+                                   ptx_build_special(b, PTX_SPECIAL_NCTAID_Y, PTX_CLASS_R32)));
+    return ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_MUL, PTX_MODS(PTX_MOD_LO, PTX_MOD_U32),
+                             PTX_ARGS(plane, ptx_build_special(b, PTX_SPECIAL_NCTAID_Z, PTX_CLASS_R32)));
+}
+
+static ptx_operand compare_word(ptx_builder *b, ptx_mod how, ptx_operand x) {
+    return ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(how, PTX_MOD_S32),
+                             PTX_ARGS(x, ptx_build_int(0)));
+}
+
+static void meet_blocks(ptx_builder *b, ptx_operand workspace) {
+    static const ptx_origin origin = {.tensor = "grid barrier", .space = "global", .is_store = true};
+    ptx_operand place = ptx_build_group(b, PTX_OPERAND_MEMORY, &workspace, 1);
+    place.bits = 4; /* behind the workspace's own size */
+    ptx_operand is_first =
+        compare_word(b, PTX_MOD_EQ, any_of(b, PTX_SPECIAL_CTAID_X, PTX_SPECIAL_CTAID_Y, PTX_SPECIAL_CTAID_Z));
+    ptx_operand rest = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_SUB, PTX_MODS(PTX_MOD_S32),
+                                         PTX_ARGS(ptx_build_int(-INT64_C(0x7fffffff)), block_count(b)));
+    ptx_operand step = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_SELP, PTX_MODS(PTX_MOD_B32),
+                                         PTX_ARGS(rest, ptx_build_int(1), is_first));
+    ptx_operand before = ptx_build_register(b, PTX_CLASS_R32), now = ptx_build_register(b, PTX_CLASS_R32);
+    ptx_build_emit(b, PTX_OP_ATOM, PTX_MODS(PTX_MOD_RELEASE, PTX_MOD_GPU, PTX_MOD_ADD, PTX_MOD_U32),
+                   PTX_ARGS(before, place, step))
+        ->origin = &origin;
+    ptx_label *again = ptx_build_label(b, "grid");
+    ptx_build_place(b, again);
+    ptx_build_emit(b, PTX_OP_LD, PTX_MODS(PTX_MOD_ACQUIRE, PTX_MOD_GPU, PTX_MOD_B32), PTX_ARGS(now, place))
+        ->origin = &origin;
+    ptx_operand changed =
+        ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_XOR, PTX_MODS(PTX_MOD_B32), PTX_ARGS(now, before));
+    ptx_build_branch(b, compare_word(b, PTX_MOD_GE, changed), false, again);
+}
+
+static void grid_barrier(ptx_builder *b) {
+    ptx_build_mark mark = ptx_build_scope_open(b);
+    ptx_operand halves[2] = {environment_register(b, 2), environment_register(b, 1)};
+    ptx_operand workspace = ptx_build_compute(b, PTX_CLASS_R64, PTX_OP_MOV, PTX_MODS(PTX_MOD_B64),
+                                              PTX_ARGS(ptx_build_group(b, PTX_OPERAND_VECTOR, halves, 2)));
+    ptx_operand missing = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_EQ, PTX_MOD_U64),
+                                            PTX_ARGS(workspace, ptx_build_int(0)));
+    ptx_build_emit(b, PTX_OP_TRAP, NULL, 0, NULL, 0)->guard = missing.of.reg;
+    ptx_build_emit(b, PTX_OP_BAR, PTX_MODS(PTX_MOD_SYNC), PTX_ARGS(ptx_build_int(0)));
+    ptx_label *others = ptx_build_label(b, "others");
+    ptx_build_branch(
+        b, compare_word(b, PTX_MOD_NE, any_of(b, PTX_SPECIAL_TID_X, PTX_SPECIAL_TID_Y, PTX_SPECIAL_TID_Z)),
+        false, others);
+    meet_blocks(b, workspace);
+    ptx_build_scope_close(b, mark);
+    ptx_build_place(b, others);
+    ptx_build_emit(b, PTX_OP_BAR, PTX_MODS(PTX_MOD_SYNC), PTX_ARGS(ptx_build_int(0)));
+}
+
 /* ---- warp collectives ---- */
 
 /* The third operand of shfl: segment mask in bits 8-12, clamp in bits 0-4, as CUDA's __shfl_*_sync derives it
@@ -358,6 +431,9 @@ const ptx_operand *ptx_build_effect(ptx_builder *b, const ir_expr *e, bool used)
         break;
     case IR_THREAD_FENCE:
         ptx_build_emit(b, PTX_OP_MEMBAR, PTX_MODS(PTX_MOD_GL), NULL, 0);
+        break;
+    case IR_GRID_SYNC:
+        grid_barrier(b);
         break;
     case IR_NANOSLEEP:
         ptx_build_emit(b, PTX_OP_NANOSLEEP, PTX_MODS(PTX_MOD_U32), PTX_ARGS(word(b, e->args[0])));

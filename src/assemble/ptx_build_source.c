@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions of CUDA source text: another compiler's PTX of them becomes the start of the module, and calls of them
- * follow the .param rules of PTX (PTX ISA, 7.1). Who compiles, and how, is not known here. */
+ * Functions of CUDA source text: another compiler's PTX of them becomes the start of the module, and calls of
+ * them follow the .param rules of PTX (PTX ISA, 7.1). Who compiles, and how, is not known here. */
 #include "assemble/ptx_build_internal.h"
 #include "num/num.h"
 #include <string.h>
@@ -10,9 +10,9 @@
 /* A target that was left open is the one on which all instructions exist that the script names. */
 static void find_tensor_instruction(void *user, const ir_expr *e) {
     bool *found = user;
-    const char *text = e->op == IR_PTX && e->count           ? e->args[0]->at.string
+    const char *text = e->op == IR_PTX && e->count               ? e->args[0]->at.string
                        : e->op == IR_SOURCE_CALL && e->count > 1 ? e->args[1]->at.string
-                                                             : NULL;
+                                                                 : NULL;
     *found = *found || (text && strstr(text, "tcgen05."));
 }
 
@@ -76,8 +76,8 @@ static void reach_body(reach *r, const ptx_function *function) {
             reach_function(r, function->tables.items[t]->functions.items[i]);
 }
 
-/* The compiler keeps every function of the text, although those that it could put in place of their calls are used
- * no more. */
+/* The compiler keeps every function of the text, although those that it could put in place of their calls are
+ * used no more. */
 static void drop_unused(ptx_module *module, const cuda_unit *unit) {
     reach r = {module->arena, base_map_create(module->arena), base_map_create(module->arena), {0}};
     for (size_t i = 0; i < unit->wrappers.count; i++)
@@ -107,7 +107,8 @@ static void drop_unused(ptx_module *module, const cuda_unit *unit) {
 }
 
 /* Lines of the unit become places of the script, where it can be said. */
-static void place_instructions(ptx_function *function, const cuda_unit *unit, const base_sources *sources, base_span call) {
+static void place_instructions(ptx_function *function, const cuda_unit *unit, const base_sources *sources,
+                               base_span call) {
     for (size_t i = 0; i < function->instructions.count; i++) {
         ptx_instruction *instruction = &function->instructions.items[i];
         base_span span = call;
@@ -136,9 +137,11 @@ bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const p
             bool narrow = type.kind == IR_TYPE_PRIM && type.lanes > 1 &&
                           (ir_type_is_bool(type) || num_dtype_bits((num_dtype)type.dtype) < 8);
             if (narrow || ir_type_is_tensor_map(type))
-                base_help(list, base_report(list, BASE_ERROR, "T0661", (*unit)->wrappers.items[i].span,
-                            "the %s of `%s` is of a type that goes into no function of source text",
-                            k > 2 ? "argument" : "result", call->args[0]->at.string), "pass a pointer to it");
+                base_help(list,
+                          base_report(list, BASE_ERROR, "T0661", (*unit)->wrappers.items[i].span,
+                                      "the %s of `%s` is of a type that goes into no function of source text",
+                                      k > 2 ? "argument" : "result", call->args[0]->at.string),
+                          "pass a pointer to it");
         }
     }
     const char *name = (*unit)->wrappers.items[0].call->args[0]->at.string;
@@ -147,7 +150,8 @@ bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const p
                     "`%s` is CUDA source text, and no compiler was given that makes PTX of it", name);
     if (base_diagnostics_errors(list) != errors)
         return false;
-    uint32_t file = options->compile(options->compile_user, *unit, target_of(lowered, options), options->contract);
+    uint32_t file =
+        options->compile(options->compile_user, *unit, target_of(lowered, options), options->contract);
     ptx_module *made = file ? ptx_parse(arena, list, file) : NULL;
     if (!made || base_diagnostics_errors(list) != errors || !ptx_verify(made, false))
         return false;
@@ -156,7 +160,8 @@ bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const p
         made->functions.items[i]->foreign = true;
         if (made->functions.items[i]->linkage == PTX_LINK_VISIBLE)
             made->functions.items[i]->linkage = PTX_LINK_NONE;
-        place_instructions(made->functions.items[i], *unit, base_diagnostics_sources(list), (*unit)->wrappers.items[0].span);
+        place_instructions(made->functions.items[i], *unit, base_diagnostics_sources(list),
+                           (*unit)->wrappers.items[0].span);
     }
     made->files.count = 0;
     *module = made;
@@ -169,10 +174,12 @@ bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const p
 static ptx_variable *passed(ptx_builder *b, size_t number, ptx_type type, uint64_t words) {
     for (size_t i = 0; i < b->passed.count; i++) {
         ptx_variable *known = b->passed.items[i].variable;
-        if (b->passed.items[i].number == number && known->type == type && (words == 0 || known->bytes == 4 * words))
+        if (b->passed.items[i].number == number && known->type == type &&
+            (words == 0 || known->bytes == 4 * words))
             return known;
     }
-    ptx_variable *fresh = ptx_build_call_parameter(b, type, base_arena_format(b->arena, "call_%zu", b->passed.count));
+    ptx_variable *fresh =
+        ptx_build_call_parameter(b, type, base_arena_format(b->arena, "call_%zu", b->passed.count));
     if (words) {
         fresh->is_array = true;
         fresh->align = 4;
@@ -235,7 +242,8 @@ static const ptx_operand *load_result(ptx_builder *b, ir_type type, ptx_variable
         ptx_operand place = ptx_build_group(b, PTX_OPERAND_MEMORY, &base, 1);
         place.bits = 4 * i;
         loaded[i] = words ? ptx_build_register(b, class) : ptx_build_result(b, class);
-        ptx_build_emit(b, PTX_OP_LD, PTX_MODS(PTX_MOD_PARAM, ptx_build_bits_mod(class)), PTX_ARGS(loaded[i], place));
+        ptx_build_emit(b, PTX_OP_LD, PTX_MODS(PTX_MOD_PARAM, ptx_build_bits_mod(class)),
+                       PTX_ARGS(loaded[i], place));
     }
     if (!words)
         return loaded;
@@ -255,7 +263,8 @@ const ptx_operand *ptx_build_source_call(ptx_builder *b, const ir_expr *e) {
     ptx_operand callee = {.kind = PTX_OPERAND_FUNCTION};
     callee.of.function = wrapper ? ptx_function_find(b->module, wrapper->name) : NULL;
     if (!callee.of.function) {
-        ptx_build_error(b, "T0650", "`%s` came without its function: this is a bug in tirc", e->args[0]->at.string);
+        ptx_build_error(b, "T0650", "`%s` came without its function: this is a bug in tirc",
+                        e->args[0]->at.string);
         return ptx_build_zero(b);
     }
     arguments list = {0};

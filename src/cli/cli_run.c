@@ -34,7 +34,8 @@ const cli_option cli_run_options[] = {
      false},
     {"--warmup", "N", "launches before the timed ones; 3 when not given", false},
     {"--cluster", "X[,Y[,Z]]", "CTAs of a cluster, likewise", false},
-    {"--cooperative", NULL, "with --on cuda: all CTAs are on the GPU at once", false},
+    {"--cooperative", NULL,
+     "all CTAs are there at once, for barriers of the grid; kernels with grid_sync ask for it", false},
     {"--programmatic", NULL, "with --on cuda: may start before the launch before it has ended", false},
     {"--priority", "N", "with --on cuda: which launches go first; lower numbers do", false},
     {"--carve-out", "PERCENT", "with --on cuda: how much of an SM's memory is to be shared memory", false},
@@ -242,10 +243,9 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
         cli_usage(arguments->command, "--via goes with --on cuda");
         return false;
     }
-    if (launch->on_gpu || !(launch->cooperative || launch->programmatic || priority || launch->has_carveout))
+    if (launch->on_gpu || !(launch->programmatic || priority || launch->has_carveout))
         return true;
-    cli_usage(arguments->command,
-              "--cooperative, --programmatic, --priority and --carve-out go with --on cuda");
+    cli_usage(arguments->command, "--programmatic, --priority and --carve-out go with --on cuda");
     return false;
 }
 

@@ -154,6 +154,10 @@ bool cuda_call(cuda_writer *w, const ir_expr *e) {
     case IR_CTA_SYNC:
         base_builder_string(w->out, "__syncthreads()");
         return true;
+    case IR_GRID_SYNC:
+        w->includes |= CUDA_COOPERATIVE;
+        base_builder_string(w->out, "cooperative_groups::this_grid().sync()");
+        return true;
     case IR_CTA_SYNC_AND:
         cuda_apply(w, "__syncthreads_and", e->args, 1);
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions that the script brings as CUDA source text: found, written, and made into a unit that another compiler
- * can make PTX of. What the texts mean is not known here. */
+ * Functions that the script brings as CUDA source text: found, written, and made into a unit that another
+ * compiler can make PTX of. What the texts mean is not known here. */
 #include "cuda/cuda_internal.h"
 #include "num/num.h"
 #include <string.h>
@@ -42,9 +42,10 @@ unsigned cuda_sources_includes(const cuda_sources *sources) {
     static const struct {
         const char *name;
         unsigned include;
-    } names[] = {{"half", CUDA_FP16},      {"bfloat16", CUDA_BF16},   {"_fp8", CUDA_FP8},     {"_fp6", CUDA_FP6},
-                 {"_fp4", CUDA_FP4},       {"CUDART_", CUDA_CONSTANTS}, {"int8_t", CUDA_STDINT}, {"int16_t", CUDA_STDINT},
-                 {"int32_t", CUDA_STDINT}, {"int64_t", CUDA_STDINT},  {"intptr_t", CUDA_STDINT}, {"CUtensorMap", CUDA_DRIVER}};
+    } names[] = {{"half", CUDA_FP16},      {"bfloat16", CUDA_BF16},   {"_fp8", CUDA_FP8},
+                 {"_fp6", CUDA_FP6},       {"_fp4", CUDA_FP4},        {"CUDART_", CUDA_CONSTANTS},
+                 {"int8_t", CUDA_STDINT},  {"int16_t", CUDA_STDINT},  {"int32_t", CUDA_STDINT},
+                 {"int64_t", CUDA_STDINT}, {"intptr_t", CUDA_STDINT}, {"CUtensorMap", CUDA_DRIVER}};
     unsigned includes = 0;
     for (size_t i = 0; i < sources->functions.count; i++)
         for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
@@ -104,8 +105,8 @@ static uint32_t line_of(const base_builder *out) {
     return line;
 }
 
-static void add_part(cuda_unit *unit, base_arena *arena, const base_builder *out, uint32_t line, cuda_source_function from,
-                     base_span text) {
+static void add_part(cuda_unit *unit, base_arena *arena, const base_builder *out, uint32_t line,
+                     cuda_source_function from, base_span text) {
     cuda_unit_part part = {from.call, line, line_of(out) - line, from.span, text};
     base_vector_push(arena, &unit->parts, part);
 }
@@ -125,7 +126,8 @@ static void write_parameters(cuda_writer *w, const ir_expr *call, base_builder *
     }
 }
 
-/* Vectors and types narrower than a word come in words, so that no compiler's rules for passing them matter. */
+/* Vectors and types narrower than a word come in words, so that no compiler's rules for passing them matter.
+ */
 static void write_unpacking(cuda_writer *w, const ir_expr *call, base_builder *out) {
     for (uint32_t i = 3; i < call->count; i++) {
         ir_type type = call->args[i]->type;
@@ -168,7 +170,8 @@ static void write_wrapper(cuda_writer *w, const cuda_wrapper *wrapper, base_buil
         base_builder_string(out, call->type.kind == IR_TYPE_VOID ? "  " : "  return ");
     write_call(w, call, out);
     if (words)
-        base_builder_format(out, "  %s_words w = {};\n  memcpy(&w, &r, sizeof r);\n  return w;\n", wrapper->name);
+        base_builder_format(out, "  %s_words w = {};\n  memcpy(&w, &r, sizeof r);\n  return w;\n",
+                            wrapper->name);
     base_builder_string(out, "}\n");
 }
 
@@ -190,7 +193,8 @@ static void wrap_calls(cuda_writer *w, cuda_unit *unit, const cuda_sources *sour
         if (cuda_unit_wrapper(unit, from.call))
             continue;
         w->span = from.span;
-        cuda_wrapper wrapper = {base_arena_format(w->arena, "tirc_call_%zu", unit->wrappers.count), from.call, from.span};
+        cuda_wrapper wrapper = {base_arena_format(w->arena, "tirc_call_%zu", unit->wrappers.count), from.call,
+                                from.span};
         uint32_t line = line_of(out);
         write_wrapper(w, &wrapper, out);
         add_part(unit, w->arena, out, line, from, BASE_NO_SPAN);
@@ -230,7 +234,8 @@ const cuda_unit *cuda_unit_create(base_arena *arena, const lower_result *lowered
     return unit;
 }
 
-const cuda_unit_part *cuda_unit_place(const cuda_unit *unit, const base_sources *sources, uint32_t line, base_span *span) {
+const cuda_unit_part *cuda_unit_place(const cuda_unit *unit, const base_sources *sources, uint32_t line,
+                                      base_span *span) {
     for (size_t i = 0; i < unit->parts.count; i++) {
         const cuda_unit_part *part = &unit->parts.items[i];
         if (line < part->line || line - part->line >= part->lines)

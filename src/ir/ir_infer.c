@@ -65,6 +65,7 @@ static bool infer_attribute(ir_op op, const ir_expr *const *args, uint32_t count
     case IR_CTA_SYNC:
     case IR_WARP_SYNC:
     case IR_THREAD_FENCE:
+    case IR_GRID_SYNC:
     case IR_NANOSLEEP:
     case IR_PRINTF:
     case IR_TRAP_UNLESS:

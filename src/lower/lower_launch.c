@@ -156,11 +156,25 @@ static void check_attributes(lower_context *context, const ir_launch *launch) {
         base_report(diagnostics, BASE_ERROR, "T0420", launch->span, "kernel attributes must be positive");
 }
 
+/* A barrier of the grid needs every CTA to be there. */
+static void find_grid_barrier(void *user, const ir_expr *e) {
+    bool *found = user;
+    *found = *found || e->op == IR_GRID_SYNC;
+}
+
+static void look_for_grid_barrier(void *user, ir_stmt *s) {
+    if (s->kind == IR_STMT_EVALUATE)
+        ir_expr_visit(s->as.evaluate.value, find_grid_barrier, user);
+}
+
 void lower_launch(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
     lower_visit_statements(context->function->body, plan_statement, context);
     lower_lifetimes(context);
     const ir_launch *launch = &context->function->launch;
+    bool cooperative = false;
+    lower_visit_statements(context->function->body, look_for_grid_barrier, &cooperative);
+    context->function->launch.cooperative |= cooperative;
     if (!launch->present)
         return;
     check_dynamic(context, launch);

@@ -191,7 +191,7 @@ static void instruction(void *user, const ir_expr *e) {
 }
 
 static bool is_barrier(const ir_expr *e) {
-    if (e->op == IR_CTA_SYNC || e->op == IR_CTA_SYNC_AND || e->op == IR_CTA_SYNC_OR)
+    if (e->op == IR_GRID_SYNC || e->op == IR_CTA_SYNC || e->op == IR_CTA_SYNC_AND || e->op == IR_CTA_SYNC_OR)
         return true;
     if (e->op != IR_PTX)
         return false;

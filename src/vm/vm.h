@@ -105,6 +105,8 @@ typedef struct vm_launch {
     bool unchecked;    /* to measure what it costs: what the findings about work in flight, tensor memory and
                           proxies need is not kept, and they are not made */
     bool tmem_history; /* vm_result.tmem_histories is wanted */
+    bool cooperative;  /* all CTAs are resident at once, or the launch is refused; grid barriers have their
+                          workspace */
     bool strict_ptx; /* orders that hardware keeps and PTX does not promise do not count; see docs/machine.md
                       */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */

@@ -66,7 +66,7 @@ uint32_t vm_decode_special(vm_decoder *d, uint64_t special, bool wide) {
         uint32_t to = vm_decode_temporary(d, wide ? 2 : 1);
         vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_SPECIAL);
         op->d = to;
-        op->imm = (special & 0xffff) | (wide ? 1u << 16 : 0);
+        op->imm = (special & 0xffff) | (wide ? 1u << 16 : 0) | special >> 16 << 17;
         return to;
     }
     return wide ? vm_decode_lane_new(d, VM_LANE_ZEXT32, row, NONE, NONE, 0) : row;

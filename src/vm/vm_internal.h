@@ -529,6 +529,7 @@ struct vm_grid {
     _Atomic uint32_t async_classes; /* used so far */
     uint32_t residents;             /* CTAs that live on an SM at a time */
     uint64_t heap_next, heap_end;   /* device malloc */
+    uint64_t workspace;             /* of a cooperative launch's grid barrier; 0: none */
     /* work distribution and the commit in CTA order (vm_commit.c) */
     pthread_mutex_t lock, atomic_lock;
     uint64_t next_cta;            /* first CTA not handed out */

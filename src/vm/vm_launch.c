@@ -6,6 +6,8 @@
 #include "vm/vm_sm.h"
 #include "vm/vm_tensor_map.h"
 
+enum { WORKSPACE_BYTES = 16 };
+
 typedef struct preparation {
     vm_grid *run;
     base_arena *arena, *report; /* for the run; for the result */
@@ -85,6 +87,17 @@ static void check_shape(preparation *p) {
     p->run->cta_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
+/* CTAs of a cooperative launch wait for one another, so all must be there at once. */
+static void check_cooperative(preparation *p) {
+    const vm_grid *run = p->run;
+    uint32_t sms = p->launch->sms ? p->launch->sms : VM_SMS;
+    uint64_t size = (uint64_t)run->cluster[0] * run->cluster[1] * run->cluster[2], room = sms / size * size;
+    if (run->cta_count > room * run->residents)
+        refuse(p, "a cooperative launch of %llu CTAs: %u fit on each of %u SMs, so %llu at once",
+               (unsigned long long)run->cta_count, run->residents, sms,
+               (unsigned long long)(room * run->residents));
+}
+
 static void check_shared(preparation *p) {
     const vm_function *kernel = p->run->kernel;
     uint64_t align = kernel->dynamic_align ? kernel->dynamic_align : 16;
@@ -101,6 +114,8 @@ static void check_shared(preparation *p) {
     char problem[256];
     if (p->findings.count == 0 && !vm_launch_groups(p->run, problem, sizeof problem))
         refuse(p, "%s", problem);
+    else if (p->findings.count == 0 && p->launch->cooperative)
+        check_cooperative(p);
 }
 
 /* Module variables, then the caller's buffers, each between guards that belong to nothing. */
@@ -108,7 +123,7 @@ static void place_buffers(preparation *p, const vm_program *program) {
     vm_grid *run = p->run;
     vm_launch *launch = p->launch;
     run->allocations =
-        BASE_NEW_ARRAY(p->arena, vm_allocation, program->globals.count + launch->buffer_count + 1);
+        BASE_NEW_ARRAY(p->arena, vm_allocation, program->globals.count + launch->buffer_count + 2);
     for (size_t i = 0; i < program->globals.count; i++) {
         vm_allocation allocation = program->globals.items[i];
         uint64_t bytes = allocation.end - allocation.begin;
@@ -148,6 +163,14 @@ static void place_buffers(preparation *p, const vm_program *program) {
             buffer->address, buffer->address + buffer->bytes, buffer->data, buffer->name, buffer->read_only};
         next = buffer->address + buffer->bytes + VM_GUARD_BYTES;
     }
+    if (!launch->cooperative)
+        return;
+    run->workspace = (next + 255) & ~(uint64_t)255;
+    uint32_t *words = allocate_aligned(p->arena, WORKSPACE_BYTES);
+    memset(words, 0, WORKSPACE_BYTES);
+    words[0] = WORKSPACE_BYTES;
+    run->allocations[run->allocation_count++] = (vm_allocation){
+        run->workspace, run->workspace + WORKSPACE_BYTES, (uint8_t *)words, "grid barrier", false};
 }
 
 /* A tensor map of a buffer, with the address that the buffer has now. */
@@ -296,7 +319,7 @@ bool vm_launch_prepare(vm_grid *run, base_arena *scratch, base_arena *arena, con
     }
     if (p.findings.count == 0) {
         fill_rows(&p, program);
-        run->serial = run->kernel->serial;
+        run->serial = run->kernel->serial || launch->cooperative;
         return true;
     }
     result->status = VM_BAD_LAUNCH;

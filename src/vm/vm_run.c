@@ -67,7 +67,7 @@ typedef struct residents {
 static bool admit(worker *self, base_arena *arena, residents *all) {
     vm_grid *run = self->run;
     if (run->next_cta >= run->cta_count || run->next_cta > run->stop_at ||
-        all->running.count >= RESIDENT_LIMIT)
+        (all->running.count >= RESIDENT_LIMIT && !run->launch->cooperative))
         return false;
     vm_cta *cta = all->spare.count ? all->spare.items[--all->spare.count] : vm_schedule_create(run, arena);
     vm_schedule_start(cta, run->next_cta++);

@@ -3,7 +3,8 @@
  * The clock counts warp instructions, so reports and results repeat. */
 #include "vm/vm_sm.h"
 
-static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint32_t mask) {
+static uint64_t special(const vm_warp *warp, uint64_t imm, unsigned lane, uint32_t mask) {
+    uint64_t which = imm & 0xffff, number = imm >> 17;
     uint64_t ticks = warp->cta->steps + warp->steps, axis;
     const vm_cta *cta = warp->cta;
     const vm_grid *run = cta->run;
@@ -62,6 +63,8 @@ static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint
         return run->cluster_size != 0;
     case PTX_SPECIAL_GRIDID:
         return 1;
+    case PTX_SPECIAL_ENVREG: /* 1 and 2: the workspace, as CUDA's own grid barrier reads it */
+        return number == 1 ? run->workspace >> 32 : number == 2 ? (uint32_t)run->workspace : 0;
     case VM_SPECIAL_FRAME:
         return warp->splits[warp->current].frame->local;
     case PTX_SPECIAL_NONE:
@@ -71,11 +74,11 @@ static uint64_t special(const vm_warp *warp, uint64_t which, unsigned lane, uint
     }
 }
 
-/* d; imm: ptx_special | 64-bit << 16; NONE is the active mask. */
+/* d; imm: ptx_special | 64-bit << 16 | number of an %envreg << 17; NONE is the active mask. */
 vm_action vm_external_SPECIAL(vm_warp *warp, const vm_op *op, uint32_t mask) {
     void *d = vm_operand(warp, op->d);
     VM_FOR_LANES(lane, mask) {
-        uint64_t value = special(warp, op->imm & 0xffff, lane, mask);
+        uint64_t value = special(warp, op->imm, lane, mask);
         if (op->imm >> 16 & 1)
             ((uint64_t *)d)[lane] = value;
         else
