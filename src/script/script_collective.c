@@ -45,6 +45,8 @@ script_value script_word_storage_sync(script_evaluator *e, const script_call *ca
         return make(e, IR_CTA_SYNC, void_type, NULL, 0);
     if (strcmp(scope, "warp") == 0)
         return make(e, IR_WARP_SYNC, void_type, NULL, 0);
+    if (strcmp(scope, "global") == 0)
+        return make(e, IR_GRID_SYNC, void_type, NULL, 0);
     script_not_supported(e, call->place[0], "a barrier over '%s'", scope);
     return script_poison();
 }
@@ -67,6 +69,24 @@ script_value script_word_trap(script_evaluator *e, const script_call *call) {
     if (!script_need_kernel(e, call->span, call->word->path) || !(condition = predicate(e, call, 0)))
         return script_poison();
     return make(e, IR_TRAP_UNLESS, void_type, &condition, 1);
+}
+
+/* A claim: what follows may rely on it, and where it is false the kernel is wrong. */
+script_value script_word_assume(script_evaluator *e, const script_call *call) {
+    bool truth;
+    if (script_value_truth(call->value[0], &truth) || !script_need_kernel(e, call->span, call->word->path)) {
+        if (script_value_truth(call->value[0], &truth) && !truth)
+            script_check(e, script_bool(false), "it was assumed", call->span);
+        return script_none();
+    }
+    return script_word_trap(e, call);
+}
+
+script_value script_word_elected(script_evaluator *e, const script_call *call) {
+    base_diagnostic *d =
+        script_error(e, "T0282", call->span, "elected() says nothing of when lanes are chosen");
+    base_help(e->diagnostics, d, "if T.cuda.elect_sync(): chooses one lane of the warp here");
+    return script_poison();
 }
 
 /* ---- printf ---- */

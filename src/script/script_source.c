@@ -55,16 +55,10 @@ static bool check_source(script_evaluator *e, const script_call *call, const cha
     return true;
 }
 
-script_value script_word_func_call(script_evaluator *e, const script_call *call) {
-    const char *name, *source;
-    size_t count;
-    ir_type type;
+/* The call with its arguments, from the one at first on. */
+static script_value make_call(script_evaluator *e, const script_call *call, const char *name,
+                              const char *source, ir_type type, size_t count) {
     base_builder type_text;
-    if (!script_need_kernel(e, call->span, "func_call") ||
-        !script_constant_string(e, call->value[0], &name, call->place[0], "the name of a function") ||
-        !take_source(e, call, &source, &count) || !result_type(e, call, &type) ||
-        !check_source(e, call, name, source))
-        return script_poison();
     const ir_expr **args = BASE_NEW_ARRAY(e->arena, const ir_expr *, count + 3);
     base_builder_start(&type_text, e->arena);
     ir_type_print(type, &type_text);
@@ -74,10 +68,80 @@ script_value script_word_func_call(script_evaluator *e, const script_call *call)
     for (size_t i = 0; i < count; i++) {
         const script_argument *given = &call->rest.items.items[i];
         ir_tensor *tensor = given->value.kind == SCRIPT_VALUE_TENSOR ? given->value.as.tensor : NULL;
-        args[i + 3] = tensor && !script_is_single(tensor) ? ir_data(e->module, tensor)
-                                                          : script_to_expr(e, given->value, given->span);
+        if (given->value.kind == SCRIPT_VALUE_STRING)
+            args[i + 3] = ir_string(e->module, given->value.as.string.text);
+        else if (tensor && !script_is_single(tensor))
+            args[i + 3] = ir_data(e->module, tensor);
+        else
+            args[i + 3] = script_to_expr(e, given->value, given->span);
         if (!args[i + 3])
             return script_poison();
     }
     return script_expr(ir_make(e->module, IR_SOURCE_CALL, type, args, (uint32_t)count + 3));
+}
+
+script_value script_word_func_call(script_evaluator *e, const script_call *call) {
+    const char *name, *source;
+    size_t count;
+    ir_type type;
+    if (!script_need_kernel(e, call->span, "func_call") ||
+        !script_constant_string(e, call->value[0], &name, call->place[0], "the name of a function") ||
+        !take_source(e, call, &source, &count) || !result_type(e, call, &type) ||
+        !check_source(e, call, name, source))
+        return script_poison();
+    return make_call(e, call, name, source, type, count);
+}
+
+/* ---- functions that CUDA C++ has itself ---- */
+
+static bool is_qualified_name(const char *name) {
+    for (const char *at = strstr(name, "::"); at; at = strstr(name, "::"))
+        name = at + 2;
+    return is_function_name(name);
+}
+
+static bool named_type(script_evaluator *e, const script_call *call, ir_type *type) {
+    script_value v = call->value[0];
+    *type = (ir_type){.kind = IR_TYPE_VOID, .lanes = 1};
+    if (v.kind == SCRIPT_VALUE_STRING && (strcmp(v.as.string.text, "void") == 0 || !*v.as.string.text))
+        return true;
+    return script_to_dtype(e, v, type, call->place[0]);
+}
+
+script_value script_word_call_extern(script_evaluator *e, const script_call *call) {
+    const char *name;
+    ir_type type;
+    if (!script_need_kernel(e, call->span, call->word->path) || !named_type(e, call, &type) ||
+        !script_constant_string(e, call->value[1], &name, call->place[1], "the name of a function"))
+        return script_poison();
+    if (!is_qualified_name(name)) {
+        script_error(e, "T0276", call->place[1], "'%.60s' is no name of a function", name);
+        return script_poison();
+    }
+    return make_call(e, call, name, "", type, call->rest.items.count);
+}
+
+/* ---- words by their names, as the reference's builder calls them: "tirx.exp" ---- */
+
+script_value script_word_call_intrin(script_evaluator *e, const script_call *call) {
+    static const char *const packages[] = {"tirx.", "tir."};
+    const char *name;
+    ir_type type;
+    if (!script_constant_string(e, call->value[1], &name, call->place[1], "the name of an intrinsic") ||
+        !named_type(e, call, &type))
+        return script_poison();
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+        if (strncmp(name, packages[i], strlen(packages[i])) == 0)
+            name += strlen(packages[i]);
+    const script_dialect_word *word = script_word_find(name);
+    if (!word || word->kind != SCRIPT_WORD_FUNCTION)
+        return script_unknown_word(e, "", name, call->place[1]);
+    script_arguments arguments = {.items = call->rest.items};
+    script_value callee = {.kind = SCRIPT_VALUE_WORD, .as.word = word};
+    script_value result = script_call_value(e, callee, &arguments, call->node, call->span, call->place[1]);
+    if (result.kind != SCRIPT_VALUE_EXPR || type.kind == IR_TYPE_VOID ||
+        ir_type_equal(result.as.expr->type, type))
+        return result;
+    const ir_expr *converted = script_cast(e, result.as.expr, type, call->span);
+    return converted ? script_expr(converted) : script_poison();
 }
