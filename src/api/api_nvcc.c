@@ -60,7 +60,7 @@ static base_text next_line(const char **at) {
 
 /* "unit.cu(12): error: ..." */
 static bool is_error(base_text line, uint32_t *number, base_text *message) {
-    static const char start[] = "unit.cu(";
+    static const char start[] = CUDA_UNIT_NAME "(";
     if (line.size < sizeof start || strncmp(line.data, start, sizeof start - 1) != 0)
         return false;
     char *end;
@@ -117,10 +117,10 @@ static uint32_t run_nvcc(tirc_session *session, const char *nvcc, const cuda_uni
                          bool contract) {
     const char *arch = base_arena_format(session->arena, "-arch=%s", target);
     const char *const arguments[] = {
-        nvcc,         "-ptx",     "-rdc=true", "-lineinfo",
-        "-std=c++17", "-w",       arch,        contract ? "-fmad=true" : "-fmad=false",
-        "-o",         "unit.ptx", "unit.cu",   NULL};
-    api_process process = {arguments, "unit.cu", unit->text, unit->size, "unit.ptx", MOST_SECONDS};
+        nvcc,         "-ptx",     "-rdc=true",    "-lineinfo",
+        "-std=c++17", "-w",       arch,           contract ? "-fmad=true" : "-fmad=false",
+        "-o",         "unit.ptx", CUDA_UNIT_NAME, NULL};
+    api_process process = {arguments, CUDA_UNIT_NAME, unit->text, unit->size, "unit.ptx", MOST_SECONDS};
     const cuda_wrapper *first = &unit->wrappers.items[0];
     base_builder ptx, log;
     int status;

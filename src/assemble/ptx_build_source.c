@@ -106,13 +106,26 @@ static void drop_unused(ptx_module *module, const cuda_unit *unit) {
     module->variables.count = kept;
 }
 
-/* Lines of the unit become places of the script, where it can be said. */
-static void place_instructions(ptx_function *function, const cuda_unit *unit, const base_sources *sources,
-                               base_span call) {
+static bool is_of_unit(const ptx_module *module, const ptx_instruction *instruction) {
+    const char *name = instruction->loc_line && instruction->loc_file < module->files.count
+                           ? module->files.items[instruction->loc_file]
+                           : NULL;
+    size_t size = name ? strlen(name) : 0, wanted = strlen(CUDA_UNIT_NAME);
+    return size >= wanted && !strcmp(name + size - wanted, CUDA_UNIT_NAME);
+}
+
+/* Lines of the unit become places of the script, where it can be said. What comes from a header belongs to
+ * what stands before it. */
+static void place_instructions(const ptx_module *module, ptx_function *function, const cuda_unit *unit) {
+    const base_sources *sources = base_diagnostics_sources(module->diagnostics);
+    base_span span = unit->wrappers.items[0].span;
+    for (size_t i = 0; i < unit->wrappers.count; i++)
+        if (!strcmp(unit->wrappers.items[i].name, function->name))
+            span = unit->wrappers.items[i].span;
+    function->span = span;
     for (size_t i = 0; i < function->instructions.count; i++) {
         ptx_instruction *instruction = &function->instructions.items[i];
-        base_span span = call;
-        if (instruction->loc_line)
+        if (is_of_unit(module, instruction))
             cuda_unit_place(unit, sources, instruction->loc_line, &span);
         instruction->span = span;
         base_place place = base_span_place(sources, span);
@@ -160,8 +173,7 @@ bool ptx_build_sources(ptx_module **module, const lower_result *lowered, const p
         made->functions.items[i]->foreign = true;
         if (made->functions.items[i]->linkage == PTX_LINK_VISIBLE)
             made->functions.items[i]->linkage = PTX_LINK_NONE;
-        place_instructions(made->functions.items[i], *unit, base_diagnostics_sources(list),
-                           (*unit)->wrappers.items[0].span);
+        place_instructions(made, made->functions.items[i], *unit);
     }
     made->files.count = 0;
     *module = made;

@@ -13,6 +13,7 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
 
 /* A unit for another compiler: the source texts that the kernels call, and around each signature that they
  * are called with a function of C linkage that PTX can call. */
+#define CUDA_UNIT_NAME "unit.cu" /* the file's name for the other compiler */
 typedef struct cuda_wrapper {
     const char *name;
     const ir_expr *call; /* the first one with this signature */

@@ -462,7 +462,7 @@ void ir_verify_operation(ir_verifier *v, const ir_expr *e) {
     }
     for (uint32_t i = 0; i < e->count; i++) {
         bool text = e->op == IR_PRINTF || e->op == IR_TILE || (e->op == IR_TRAP_UNLESS && i > 0) ||
-                    (e->op == IR_SOURCE_CALL && i < 3) || (e->op == IR_PTX && i < 2);
+                    e->op == IR_SOURCE_CALL || (e->op == IR_PTX && i < 2);
         if (e->args[i]->type.kind == IR_TYPE_VOID || (e->args[i]->type.kind == IR_TYPE_STRING && !text)) {
             ir_verifier_report(v, "T0339", NULL, "`%s` is no value for `%s`",
                                ir_verifier_shown(v, e->args[i]), info->name);

@@ -243,7 +243,7 @@ try "grid of 2^31 CTAs" 1 'huge.py:4:[0-9]+.*T0251|\[T0251\]' "$tirc" run huge.p
 kernel bounds.py 'B[tx + 1] = A[tx]'
 try "store past the end" 1 'bounds.py:6:[0-9]+: error: .*`B\[64\]` is outside axis 0 of `B` \(extent 64\).*\[T0702\]' \
     "$tirc" run bounds.py --arg A=zeros --arg B=zeros --format line
-kernel tile.py 'pool = T.undef()'
+kernel tile.py 'pool = T.call_packed(1)'
 try "a word of a later version" 3 'tile.py:6:[0-9]+: error: .*\[T0299\]' "$tirc" build tile.py --format line -o out/k.cu
 try "--on cuda without a driver" 3 'T0910' env TIRC_LIBCUDA=none "$tirc" run good.py --arg A=zeros --arg B=zeros --on cuda
 echo "1..$number"
