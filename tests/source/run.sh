@@ -91,11 +91,11 @@ off() {
     says 1 "calls.py:$(at 'return first +'):3: error: load of 4 bytes" 'return first + p[n + 64];' 'past the end of `X`'
 }
 needs_nvcc "a finding inside a function is at its line of the script" off
-local() { # the instruction comes from a header of CUDA's
+header() { # the instruction comes from a header of CUDA's
     run tests/source/calls.py:local_atomic --arg Y=zeros
-    says 1 "calls.py:$(at 'MARK = '):9: error: store of 4 bytes"
+    says 1 "calls.py:$(at '"mark", own'):5: error: store of 4 bytes"
 }
-needs_nvcc "a finding in what a header brought is at the line that uses it" local
+needs_nvcc "a finding in what a header brought is at the line that uses it" header
 refused() {
     run tests/source/calls.py:refused --arg X=ones --arg Y=zeros
     says 1 "calls.py:$(at 'return q[0]'):3: error: nvcc refuses the source text of \`wrong\`: identifier \"q\" is undefined" "calls.py:$(at 'int also'):1" 'identifier "y" is undefined'
