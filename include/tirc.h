@@ -188,6 +188,16 @@ typedef enum tirc_approximations { TIRC_APPROXIMATE_NEARLY, TIRC_APPROXIMATE_H20
 /* Kinds of asynchronous work, as bits for tirc_launch.late_classes; tirc_async_name gives "bulk" for index 1.
  */
 TIRC_API const char *tirc_async_name(unsigned index); /* NULL: there is no such kind */
+/* Kinds of findings: accesses; reads of memory that nothing wrote; races in shared memory; barriers and
+ * collectives; tensor memory. What belongs to none is always reported. */
+enum {
+    TIRC_TOOL_MEMCHECK = 1,
+    TIRC_TOOL_INITCHECK = 2,
+    TIRC_TOOL_RACECHECK = 4,
+    TIRC_TOOL_SYNCCHECK = 8,
+    TIRC_TOOL_TMEMCHECK = 16,
+    TIRC_TOOL_ALL = 31
+};
 typedef struct tirc_launch {
     size_t size;
     const char *kernel; /* NULL: the only one */
@@ -230,8 +240,11 @@ typedef struct tirc_launch {
      */
     bool cooperative, programmatic, has_priority, has_carveout;
     int32_t priority, carveout;
-    bool via_nvrtc;    /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
-    bool strict_ptx;   /* what hardware lets pass and PTX leaves open is an error too */
+    bool via_nvrtc;  /* the CUDA text through NVIDIA's NVRTC library instead of our PTX */
+    bool strict_ptx; /* what hardware lets pass and PTX leaves open is an error too */
+    /* On the CPU: what to look for, TIRC_TOOL_ bits; 0: all but reads of memory that nothing wrote and races
+     * in shared memory, which a run pays for. */
+    uint32_t tools;
     bool tmem_history; /* on the CPU: tirc_report_tmem is wanted */
 } tirc_launch;
 /* Runs the kernel on the CPU; argument data is read and written in place. report may be NULL. Findings become

@@ -13,4 +13,5 @@
 #include "check/check_tmem_codes.def"
 #include "check/check_matrix_codes.def"
 #include "check/check_tensor_codes.def"
+#include "check/check_race_codes.def"
 #include "api/api_codes.def"

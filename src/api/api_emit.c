@@ -50,6 +50,12 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip) 
 }
 
 vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch) {
+    if (launch->tools & (TIRC_TOOL_INITCHECK | TIRC_TOOL_RACECHECK)) {
+        vm_approximations way = (vm_approximations)launch->approximations;
+        if (!code->checked[way])
+            code->checked[way] = vm_load_checked(arena, code->ptx, way);
+        return code->checked[way];
+    }
     if (launch->approximations != TIRC_APPROXIMATE_H200)
         return code->program;
     if (!code->program_h200)

@@ -34,6 +34,7 @@ typedef struct api_code {
     lower_result *lowered;
     ptx_module *ptx;
     vm_program *program, *program_h200; /* the second when asked for */
+    vm_program *checked[2];             /* by approximations, when asked for */
     bool no_contract;
     const char *skip;
     struct api_code *next;

@@ -102,6 +102,8 @@ static void copy_options(api_run *run, print_bridge *bridge) {
     to->tmem_unpack_preserves = from->tmem_unpack_preserves;
     to->strict_ptx = from->strict_ptx;
     to->cooperative = from->cooperative || (run->plan && run->plan->function->launch.cooperative);
+    to->check = (from->tools & TIRC_TOOL_RACECHECK ? VM_CHECK_RACES : 0) |
+                (from->tools & TIRC_TOOL_INITCHECK ? VM_CHECK_INITIAL : 0);
     to->tmem_history = from->tmem_history;
     to->step_limit = from->step_limit ? from->step_limit : UINT64_C(1000000000000);
     to->level = from->level;
@@ -135,6 +137,24 @@ static tirc_status status_of(const vm_result *result) {
         return TIRC_ERROR;
     }
     return TIRC_BUG;
+}
+
+vm_result *api_run_machine(api_run *run, vm_launch *launch) {
+    base_arena *arena = run->module->session->arena;
+    vm_result *result = vm_run(arena, api_code_program(arena, run->code, run->launch), launch);
+    uint32_t tools = run->launch->tools;
+    vm_finding *kept = BASE_NEW_ARRAY(arena, vm_finding, result->finding_count + 1);
+    size_t count = 0;
+    for (size_t i = 0; tools && i < result->finding_count; i++) {
+        uint32_t tool = check_finding_tool(result->findings[i].kind);
+        if (tool == 0 || tool & tools)
+            kept[count++] = result->findings[i];
+    }
+    if (tools) {
+        result->findings = kept;
+        result->finding_count = count;
+    }
+    return result;
 }
 
 static void run_body(void *argument) {
@@ -178,8 +198,7 @@ static void run_body(void *argument) {
     if (all)
         same = api_run_schedules(run);
     else
-        run->result =
-            vm_run(session->arena, api_code_program(session->arena, run->code, run->launch), &run->machine);
+        run->result = api_run_machine(run, &run->machine);
     run->seconds = now() - start;
     api_unpack_storage(run);
     if (!all)
@@ -196,7 +215,7 @@ tirc_status tirc_run(tirc_module *module, const tirc_launch *launch, tirc_report
         (launch->parameters && (module->kind != TIRC_KIND_PTX || launch->argument_count)) ||
         (launch->device && !launch->parameters) || (unsigned)launch->schedule > TIRC_SCHEDULE_ALL ||
         (unsigned)launch->numerics > TIRC_NUMERICS_EXACT ||
-        (unsigned)launch->approximations > TIRC_APPROXIMATE_H200 ||
+        (unsigned)launch->approximations > TIRC_APPROXIMATE_H200 || launch->tools > TIRC_TOOL_ALL ||
         (launch->schedule == TIRC_SCHEDULE_ALL && (launch->device || launch->on_gpu)))
         return TIRC_USAGE;
     api_run run = {.module = module, .launch = launch};

@@ -41,6 +41,8 @@ bool api_bind_values(api_run *run);
 bool api_bind_launch(api_run *run);
 /* Copies physical storage made for layouts back to the caller's arrays. */
 void api_unpack_storage(api_run *run);
+/* Runs the machine; the findings are those of the tools that the launch names. */
+vm_result *api_run_machine(api_run *run, vm_launch *launch);
 /* The machine under every schedule; the result is that of EARLY, already reported. False: another schedule
  * gives something else, which is reported too. */
 bool api_run_schedules(api_run *run);

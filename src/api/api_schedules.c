@@ -90,7 +90,8 @@ static void report_new(const trial *t, const vm_result *result, const char *name
         bool known = false;
         for (size_t k = 0; k < old; k++)
             known |= seen->findings[k].kind == finding->kind &&
-                     seen->findings[k].instruction == finding->instruction;
+                     seen->findings[k].instruction == finding->instruction &&
+                     seen->findings[k].other == finding->other;
         if (!known)
             findings[count++] = *finding;
     }
@@ -117,7 +118,7 @@ bool api_run_schedules(api_run *run) {
     t.first = BASE_NEW_ARRAY(arena, void *, buffers + 1);
     save(&t, t.before);
     run->machine.schedule = VM_SCHEDULE_EARLY;
-    run->result = vm_run(arena, api_code_program(arena, run->code, run->launch), &run->machine);
+    run->result = api_run_machine(run, &run->machine);
     check_report_findings(run->module->session->diagnostics, run->code->ptx, run->result);
     save(&t, t.first);
     if (run->result->status == VM_BAD_LAUNCH || run->result->status == VM_NO_MEMORY ||
@@ -134,7 +135,7 @@ bool api_run_schedules(api_run *run) {
         launch.seed = entry->seed;
         launch.print = NULL;
         restore(&t, t.before);
-        const vm_result *result = vm_run(arena, api_code_program(arena, run->code, run->launch), &launch);
+        const vm_result *result = api_run_machine(run, &launch);
         report_new(&t, result, entry->name, &seen);
         if (result->status == VM_COMPLETE && run->result->status == VM_COMPLETE)
             compare(&t, entry->name);

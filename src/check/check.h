@@ -7,6 +7,9 @@
 
 /* Reports every finding of the result as a diagnostic (T07xx) at its instruction's place. */
 void check_report_findings(base_diagnostics *diagnostics, const ptx_module *module, const vm_result *result);
+/* Which tool of `tirc check --tool` a kind belongs to; 0: none, it is always reported. */
+enum { CHECK_MEMORY = 1, CHECK_INITIAL = 2, CHECK_RACES = 4, CHECK_BARRIERS = 8, CHECK_TENSOR_MEMORY = 16 };
+uint32_t check_finding_tool(vm_finding_kind kind);
 /* The code of a kind of finding: "T0702". */
 const char *check_finding_code(vm_finding_kind kind);
 #endif

@@ -51,6 +51,8 @@ static const check_kind *kind_of(vm_finding_kind kind) {
         own = check_kind_copy(kind);
     if (own == NULL)
         own = check_kind_tensor(kind);
+    if (own == NULL)
+        own = check_kind_race(kind);
     if (own != NULL)
         return own;
     return (unsigned)kind < VM_FIND_KIND_COUNT && kinds[kind].code ? &kinds[kind] : &unknown;
@@ -78,7 +80,7 @@ static const char *space_name(ptx_space space) {
 }
 
 /* `As[3, 64]`, with the author's expression where the value is not known any more. */
-static void element_words(const vm_finding *finding, const ptx_origin *origin, base_builder *out) {
+void check_words_element(const vm_finding *finding, const ptx_origin *origin, base_builder *out) {
     base_builder_format(out, "`%s[", origin->tensor);
     for (uint32_t i = 0; i < origin->rank; ++i) {
         if (i)
@@ -106,7 +108,7 @@ static void access_words(const vm_finding *finding, base_builder *out) {
     base_builder_format(out, "%s of %" PRIu64 " bytes", finding->is_store ? "store" : "load", finding->size);
     if (origin) {
         base_builder_string(out, finding->is_store ? " to " : " from ");
-        element_words(finding, origin, out);
+        check_words_element(finding, origin, out);
     }
 }
 
@@ -114,7 +116,7 @@ static void bounds_words(const vm_finding *finding, base_builder *out) {
     const ptx_origin *origin = finding->instruction ? finding->instruction->origin : NULL;
     int axis = origin ? guilty_axis(finding, origin) : -1;
     if (axis >= 0) {
-        element_words(finding, origin, out);
+        check_words_element(finding, origin, out);
         base_builder_format(out, " is outside axis %d of `%s` (extent %" PRId64 "): ", axis, origin->tensor,
                             origin->extents[axis]);
     }
@@ -190,8 +192,7 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
                             *text ? ": " : "", text);
         break;
     case VM_FIND_UNINITIALISED:
-        access_words(finding, out);
-        base_builder_format(out, " reads %s memory that was never written", space_name(finding->space));
+        check_words_initial(finding, out, help);
         break;
     case VM_FIND_UNSUPPORTED:
         base_builder_format(out, "the machine does not have this instruction yet: %s", text);
@@ -209,7 +210,8 @@ static void finding_words(const vm_finding *finding, base_builder *out, const ch
         break;
     default: /* the subjects with files of their own */
         if (!check_words_tmem(finding, out, help) && !check_words_matrix(finding, out, help) &&
-            !check_words_copy(finding, out, help) && !check_words_tensor(finding, out, help))
+            !check_words_copy(finding, out, help) && !check_words_tensor(finding, out, help) &&
+            !check_words_race(finding, out, help))
             check_words_async(finding, out, help);
     }
 }
@@ -251,7 +253,9 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
         base_help(list, diagnostic, "%s", help);
     if (finding->other)
         base_note(list, diagnostic, finding->other->span, "%s",
-                  check_other_tensor(finding) ? check_other_tensor(finding) : check_other_tmem(finding));
+                  check_other_tensor(finding) ? check_other_tensor(finding)
+                  : check_other_race(finding) ? check_other_race(finding)
+                                              : check_other_tmem(finding));
     if (finding->kind == VM_FIND_DEADLOCK)
         text_lines(list, diagnostic, finding->text);
     if (finding->instruction) {
@@ -260,6 +264,44 @@ static void report_one(base_diagnostics *list, const ptx_module *module, const v
                   finding->cta[1], finding->cta[2], finding->thread[0], finding->thread[1],
                   finding->thread[2], finding->count, finding->count == 1 ? "" : "s");
         location_note(list, diagnostic, module, finding->instruction);
+    }
+}
+
+uint32_t check_finding_tool(vm_finding_kind kind) {
+    switch (kind) {
+    case VM_FIND_OUT_OF_BOUNDS:
+    case VM_FIND_MISALIGNED:
+    case VM_FIND_WRITE_READ_ONLY:
+    case VM_FIND_BAD_SPACE:
+    case VM_FIND_STACK:
+    case VM_FIND_CLUSTER_EXITED:
+        return CHECK_MEMORY;
+    case VM_FIND_UNINITIALISED:
+        return CHECK_INITIAL;
+    case VM_FIND_RACE_READ_WRITE:
+    case VM_FIND_RACE_WRITE_WRITE:
+    case VM_FIND_RACE_LANES:
+    case VM_FIND_IN_FLIGHT:
+    case VM_FIND_COPY_PROXY:
+        return CHECK_RACES;
+    case VM_FIND_BARRIER_MISMATCH:
+    case VM_FIND_COLLECTIVE_LANES:
+    case VM_FIND_SHUFFLE_INACTIVE:
+    case VM_FIND_MBARRIER_UNINITIALISED:
+    case VM_FIND_MBARRIER_COUNT:
+    case VM_FIND_MBARRIER_TRANSACTIONS:
+    case VM_FIND_MBARRIER_PHASE:
+    case VM_FIND_MBARRIER_UNOBSERVED:
+    case VM_FIND_MBARRIER_BUSY:
+    case VM_FIND_MBARRIER_OVERWRITTEN:
+    case VM_FIND_MBARRIER_DATA:
+    case VM_FIND_MBARRIER_REMOTE:
+    case VM_FIND_MBARRIER_NO_COMPLETE:
+    case VM_FIND_CLUSTER_RANK:
+    case VM_FIND_CLUSTER_BARRIER:
+        return CHECK_BARRIERS;
+    default:
+        return check_kind_tmem(kind) != NULL || check_kind_tensor(kind) != NULL ? CHECK_TENSOR_MEMORY : 0;
     }
 }
 

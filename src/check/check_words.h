@@ -25,4 +25,11 @@ bool check_words_copy(const vm_finding *finding, base_builder *out, const char *
 const check_kind *check_kind_tensor(vm_finding_kind kind);
 bool check_words_tensor(const vm_finding *finding, base_builder *out, const char **help);
 const char *check_other_tensor(const vm_finding *finding); /* NULL: of another subject */
+/* check_race.c: races in shared memory */
+const check_kind *check_kind_race(vm_finding_kind kind);
+bool check_words_race(const vm_finding *finding, base_builder *out, const char **help);
+const char *check_other_race(const vm_finding *finding); /* NULL: of another subject */
+void check_words_initial(const vm_finding *finding, base_builder *out, const char **help);
+/* check_finding.c: `As[3, 64]`, with the author's expression where the value is not known any more */
+void check_words_element(const vm_finding *finding, const ptx_origin *origin, base_builder *out);
 #endif

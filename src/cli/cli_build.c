@@ -22,11 +22,6 @@ static const cli_option build_options[] = {
     {NULL, NULL, NULL, false},
 };
 
-static const cli_option check_options[] = {
-    {"-D", "NAME=EXPR", "defines a free name of the script", true},
-    {NULL, NULL, NULL, false},
-};
-
 static const struct {
     const char *name;
     int format; /* tirc_emit_format; -1 ast, -2 cubin */
@@ -153,40 +148,6 @@ static int build(const cli_arguments *arguments) {
     return cli_finish(arguments, &input, status);
 }
 
-static bool drop(void *user, const char *data, size_t size) {
-    (void)user, (void)data, (void)size;
-    return true;
-}
-
-/* Registers as the machine would hold them: 32-bit rows, one value for each of 32 lanes. */
-static tirc_status print_kernels(tirc_module *module) {
-    for (size_t i = 0; i < tirc_kernel_count(module); ++i) {
-        const char *name = tirc_kernel_at(module, i)->name;
-        tirc_statistics s;
-        tirc_status status = tirc_inspect(module, name, &s);
-        if (status != TIRC_OK)
-            return status;
-        fprintf(stderr,
-                "%s: %u virtual registers, %u allocated rows; shared memory %llu bytes, local memory %llu "
-                "bytes\n",
-                name, s.virtual_registers, s.allocated_rows, (unsigned long long)s.static_shared_bytes,
-                (unsigned long long)s.local_bytes);
-    }
-    return TIRC_OK;
-}
-
-static int check(const cli_arguments *arguments) {
-    cli_input input;
-    tirc_status status = cli_load(arguments, &input);
-    if (status == TIRC_OK && tirc_kernel_count(input.module))
-        status = tirc_emit(input.module, TIRC_EMIT_PTX, NULL, drop, NULL);
-    if (status == TIRC_OK)
-        status = print_kernels(input.module);
-    if (status == TIRC_OK)
-        fprintf(stderr, "%s: clean\n", arguments->words[0]);
-    return cli_finish(arguments, &input, status);
-}
-
 const cli_command cli_build_command = {
     .name = "build",
     .words = "FILE[:ENTRY]",
@@ -198,13 +159,3 @@ const cli_command cli_build_command = {
     .examples = "  tirc build scale.py -D N=1024                    CUDA C++ to standard output\n"
                 "  tirc build scale.py --emit ptx -o scale.ptx      PTX to a file\n"
                 "  tirc build scale.py --emit plan                  parameters, grid, shared memory\n"};
-
-const cli_command cli_check_command = {.name = "check",
-                                       .words = "FILE[:ENTRY]",
-                                       .summary =
-                                           "only the diagnostics: everything up to PTX, nothing is run",
-                                       .options = check_options,
-                                       .least = 1,
-                                       .most = 1,
-                                       .run = check,
-                                       .examples = "  tirc check scale.py --format json\n"};

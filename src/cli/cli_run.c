@@ -55,6 +55,7 @@ const cli_option cli_run_options[] = {
     {"--tmem-lanes", "strict|release",
      "lane 0 of an address of tensor memory in other warps; strict when not given", false},
     {"--tmem-unpack", "zero|keep", "upper halves of cells after .unpack::16b; zero when not given", false},
+    {"--check", NULL, "looks for races in shared memory and reads of memory that nothing wrote, too", false},
     {"--strict-ptx", NULL, "what hardware lets pass and PTX leaves open is an error too", false},
     {"--threads", "N", "worker threads; one per core when not given (the results are the same)", false},
     {"--steps", "N", "most warp instructions of the run; 10^12 when not given", false},
@@ -221,6 +222,11 @@ static bool read_gpu_launch(const cli_arguments *arguments, tirc_launch *launch)
     uint64_t carveout = 0;
     char *end;
     launch->strict_ptx = cli_flag(arguments, "--strict-ptx");
+    launch->tools = cli_flag(arguments, "--check") ? TIRC_TOOL_ALL : 0;
+    if (launch->tools && launch->on_gpu) {
+        cli_usage(arguments->command, "--check is for the CPU machine; it does not go with --on cuda");
+        return false;
+    }
     launch->cooperative = cli_flag(arguments, "--cooperative");
     launch->programmatic = cli_flag(arguments, "--programmatic");
     launch->has_carveout = cli_value(arguments, "--carve-out") != NULL;

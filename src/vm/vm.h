@@ -22,6 +22,8 @@ vm_program *vm_load(base_arena *arena, const ptx_module *module);
 /* How approximate instructions (ex2.approx and so on) are computed: nearly exactly, or as an H200 does. */
 typedef enum vm_approximations { VM_APPROXIMATE_NEARLY, VM_APPROXIMATE_H200 } vm_approximations;
 vm_program *vm_load_with(base_arena *arena, const ptx_module *module, vm_approximations approximations);
+/* For launches that look for races (vm_launch.check). */
+vm_program *vm_load_checked(base_arena *arena, const ptx_module *module, vm_approximations approximations);
 bool vm_kernel(const vm_program *program, size_t index, vm_kernel_info *info);
 
 /* A global buffer of the caller, alive during the run. The machine gives it a device address; guards around
@@ -78,6 +80,9 @@ typedef enum vm_async_class {
 } vm_async_class;
 const char *vm_async_class_name(vm_async_class class);
 
+/* What a launch of a program of vm_load_checked looks for. */
+enum { VM_CHECK_RACES = 1, VM_CHECK_INITIAL = 2 };
+
 typedef struct vm_launch {
     const char *kernel;                     /* NULL: the only entry */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0: none */
@@ -109,6 +114,7 @@ typedef struct vm_launch {
                           workspace */
     bool strict_ptx; /* orders that hardware keeps and PTX does not promise do not count; see docs/machine.md
                       */
+    uint32_t check;  /* VM_CHECK_ bits: races in shared memory, reads of memory that nothing wrote */
     uint64_t step_limit;    /* warp instructions of the whole grid; 0: none */
     uint64_t memory_limit;  /* bytes for the machine's own state; 0: 8 GiB */
     uint32_t finding_limit; /* kept findings; 0: 100 */
@@ -271,7 +277,11 @@ typedef enum vm_finding_kind {
     VM_FIND_CANCEL,               /* CTA index of a response that cancelled nothing */
     VM_FIND_REGISTERS,            /* setmaxnreg to `size` from `required`; is_store: .inc */
     VM_FIND_IN_FLIGHT, /* access to what an asynchronous operation still reads or writes; text: which one */
-    VM_FIND_BAD_CALL,  /* indirect call to something that is not a function */
+    VM_FIND_RACE_READ_WRITE,  /* of shared memory; here the read, other: the write; required: vm_race_relation
+                               */
+    VM_FIND_RACE_WRITE_WRITE, /* the same; here what stands first in the program */
+    VM_FIND_RACE_LANES,       /* lanes of one store write different values to the same bytes */
+    VM_FIND_BAD_CALL,         /* indirect call to something that is not a function */
 #define X(name, text) VM_FIND_TMEM_##name,
     VM_TMEM_FINDINGS(X)
 #undef X
@@ -287,6 +297,14 @@ typedef enum vm_finding_kind {
                     VM_FIND_KIND_COUNT,
     VM_FIND_TMEM_FIRST = VM_FIND_TMEM_UNALLOCATED
 } vm_finding_kind;
+/* What the two threads of a race are to each other. */
+typedef enum vm_race_relation {
+    VM_RACE_SAME_WARP,
+    VM_RACE_ARRIVED, /* another lane of the one's warp has told the other what it did; this lane has not */
+    VM_RACE_CTA,
+    VM_RACE_CLUSTER,
+    VM_RACE_ASYNC /* the work of a copy or of a matrix unit, which somebody else has waited for */
+} vm_race_relation;
 /* Of note grade: does not make a run fail. */
 bool vm_finding_is_note(vm_finding_kind kind);
 const char *vm_finding_kind_name(vm_finding_kind kind);
@@ -309,6 +327,8 @@ typedef struct vm_finding {
     /* TMEM_IN_FLIGHT: it was waited for, but this warp cannot know; */ /* TMEM_UNALLOCATED: was allocated
                                                                            before; TMEM_PEER: was there
                                                                            and has ended */
+    uint32_t other_cta[3], other_thread[3];                             /* RACE: who was there */
+    bool async, other_async;      /* RACE: it was an asynchronous operation */
     const ptx_instruction *other; /* a second place: of the alloc, of the operation on its way; NULL: none */
     /* the allocation nearest below the address, when there is one */
     const char *allocation;

@@ -430,6 +430,16 @@ static bool is_row(const vm_op *op) {
            (op->a & 3) == VM_REF_POOL && op->c >> 1 == 2;
 }
 
+/* In checked programs: what the race checker looks at first. */
+static void check_access(vm_op *op) {
+    if (op->code != VM_CODE_LOAD && op->code != VM_CODE_STORE)
+        return;
+    vm_space space = VM_ACCESS_SPACE(op->sub);
+    if (space == VM_SHARED || space == VM_GENERIC || space == VM_LOCAL || op->sub & VM_ACCESS_STRONG ||
+        (space == VM_FRAME && op->sub & VM_ACCESS_WATCHED))
+        op->code = op->code == VM_CODE_LOAD ? VM_CODE_CHECK_LOAD : VM_CODE_CHECK_STORE;
+}
+
 static void append(allocator *a) {
     vm_program *program = a->d->program;
     vm_decoder *d = a->d;
@@ -477,6 +487,8 @@ static void append(allocator *a) {
         }
         if (is_row(&op))
             op.code = op.code == VM_CODE_LOAD ? VM_CODE_LOAD_ROW : VM_CODE_STORE_ROW;
+        if (program->checked)
+            check_access(&op);
         base_vector_push(program->arena, &program->ops, op);
         base_vector_push(program->arena, &program->instruction_of, a->instruction_of.items[i]);
     }

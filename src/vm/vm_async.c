@@ -6,6 +6,7 @@
 #include "vm/vm_cluster.h"
 #include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
+#include "vm/vm_race.h"
 
 enum { STATE_FREE, STATE_NEW, STATE_PENDING, STATE_DONE };
 enum { DATA_CLASSES = 16, DATA_SMALLEST = 256 };
@@ -129,6 +130,7 @@ static void count_ranges(vm_async *operation, int by) {
 
 static void release(vm_async_queue *queue, vm_async *operation) {
     count_ranges(operation, -1);
+    vm_race_observed(operation);
     if (operation->observed != NULL)
         operation->observed(operation);
     if (operation->data != NULL) {
@@ -206,6 +208,7 @@ void vm_async_issue(vm_async *operation) {
     operation->state = STATE_PENDING;
     if (!(queue->run->async_classes >> operation->class & 1))
         queue->run->async_classes |= 1u << operation->class;
+    vm_race_issue(operation);
     list_append(&queue->pending[operation->class], operation);
     count_ranges(operation, 1);
     if (starts_complete(queue, operation) && first_of_order(queue, operation) == operation)
@@ -278,6 +281,7 @@ uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, 
     for (vm_async *o = queue ? queue->done.first : NULL; o != NULL;) {
         vm_async *next = o->next;
         if (wanted(o, user)) {
+            o->race_waited = true;
             list_remove(&queue->done, o);
             release(queue, o);
         }
@@ -286,11 +290,27 @@ uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, 
     return count;
 }
 
+/* For the race checker: whoever sees this signal knows of the operation and of those before it in its order.
+ */
+static void race_label(vm_async *operation, uint32_t stamp, uint32_t lane) {
+    operation->race_stamp = stamp;
+    operation->race_lane = lane;
+    const vm_async_queue *queue = operation->cta->async;
+    for (vm_async *o = queue->done.first; operation->order != 0 && o != NULL; o = o->next)
+        if (o->race_stamp == 0 && o->class == operation->class && o->order == operation->order) {
+            o->race_stamp = stamp;
+            o->race_lane = lane;
+        }
+}
+
 void vm_async_signal(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals, uint32_t bytes) {
-    uint64_t phase = vm_mbarrier_signal(operation, cta, offset, arrivals, bytes);
+    uint32_t stamp = 0;
+    uint64_t phase = vm_mbarrier_signal(operation, cta, offset, arrivals, bytes, &stamp);
     uint32_t rank = cta->rank % VM_CLUSTER_LIMIT;
     if (operation->signal_cta != NULL && operation->signal_offset != offset)
         return;
+    if (operation->signal_cta == NULL && stamp != 0)
+        race_label(operation, stamp, VM_RACE_BARRIER_LANE(offset));
     operation->signal_cta = cta;
     operation->signal_offset = offset;
     operation->signal_ranks |= 1u << rank;

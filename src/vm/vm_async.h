@@ -61,6 +61,11 @@ struct vm_async {
     vm_cta *signal_cta; /* one of them; NULL: none yet */
     uint32_t signal_offset, signal_ranks;
     uint64_t signal_phase[VM_CLUSTER_LIMIT]; /* by rank */
+    /* vm_race.h: what its thread knew when it issued it; since when those who wait at the barrier with this
+     * number know of it (0: nobody) */
+    struct vm_clock *race_clock;
+    uint32_t race_stamp, race_lane;
+    bool race_waited; /* its own thread has waited for it */
     vm_async *next, *previous;
 };
 

@@ -4,6 +4,7 @@
  * ISA 9.7.13.5, 9.7.13.6. */
 #include "vm/vm_internal.h"
 #include "vm/vm_atomic.h"
+#include "vm/vm_race.h"
 #include "vm/vm_copy.h"
 
 static float f32_of(uint64_t bits) {
@@ -180,6 +181,14 @@ static uint64_t source_value(const vm_warp *warp, uint32_t ref, unsigned lane, u
     return size == 8 ? vm_operand64(warp, ref, lane) : vm_operand32(warp, ref, lane);
 }
 
+/* An atomic operation is a strong read and write: what fences before others' passed to the place goes on. */
+static void touch(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address,
+                  uint32_t bytes) {
+    bool shared = space == VM_SHARED || address >> VM_WINDOW_BITS == VM_SHARED_BASE >> VM_WINDOW_BITS;
+    vm_race_touch_at(warp, pc, lane, space, address, bytes, VM_RACE_READ | VM_RACE_WRITE | VM_RACE_STRONG);
+    vm_race_location(warp, lane, shared ? vm_race_key(warp, space, address) : VM_RACE_GLOBAL, true, true);
+}
+
 /* extras: per element d (or none), b, c (or none). */
 vm_action vm_external_ATOM(vm_warp *warp, const vm_op *op, uint32_t mask) {
     vm_grid *run = warp->cta->run;
@@ -200,6 +209,8 @@ vm_action vm_external_ATOM(vm_warp *warp, const vm_op *op, uint32_t mask) {
         uint8_t *host = vm_memory_host(warp, pc, lane, space, address, (uint64_t)size * count, true);
         if (host == NULL)
             continue;
+        if (warp->cta->race != NULL)
+            touch(warp, pc, lane, space, address, size * count);
         for (unsigned k = 0; k < count; k++) {
             const uint32_t *element = list + 3 * k;
             if (size == 16) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CTA barriers 0 to 15 (PTX ISA 9.7.13.1). Since sm_70 each thread arrives for itself; a warp counts as 32
  * threads once all its live lanes have arrived, so that splits of a warp may come one after the other. */
-#include "vm/vm_internal.h"
+#include "vm/vm_race.h"
 
 /* Fields of op->imm. */
 enum { KIND_SYNC, KIND_ARRIVE, KIND_REDUCE };
@@ -24,6 +24,8 @@ static void release(vm_cta *cta, unsigned number) {
     barrier->last_count = barrier->expected ? barrier->expected : cta->warp_count * VM_LANES;
     barrier->last_event = cta->events;
     cta->used_barriers |= 1u << number;
+    if (barrier->expected == 0) /* of all threads: whoever has ended did so before */
+        vm_race_ended(cta, &barrier->clock);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         vm_warp *warp = &cta->warps[i];
         for (uint32_t s = 0; s < warp->split_count; s++)
@@ -31,11 +33,13 @@ static void release(vm_cta *cta, unsigned number) {
                 warp->splits[s].state = VM_SPLIT_RELEASED;
                 warp->splits[s].result = barrier->accumulated;
                 warp->acquired = cta->events; /* now, whenever it runs */
+                vm_race_acquire(warp, warp->splits[s].mask, barrier->clock);
             }
         for (uint32_t s = 0; s < warp->split_count; s++)
             if (warp->splits[s].state == VM_SPLIT_RELEASED)
                 vm_control_merge(warp, s);
     }
+    vm_race_drop(cta, &barrier->clock);
     memset(barrier->pending, 0, cta->warp_count * sizeof *barrier->pending);
     barrier->active = false;
     cta->open_barriers &= ~(1u << number);
@@ -141,6 +145,7 @@ vm_action vm_external_BARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
     if (barrier->last_count != 0 && barrier->last_count != count && warp->acquired < barrier->last_event)
         mismatch(warp, pc, mask, count, barrier->last_count);
     barrier->pending[warp->index] |= mask;
+    vm_race_release(warp, mask, &barrier->clock);
     if (BARRIER_KIND(op->imm) == KIND_REDUCE)
         accumulate(warp, op, mask, barrier, first);
     if (BARRIER_KIND(op->imm) == KIND_ARRIVE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Distributed shared memory: which CTA a shared address belongs to (PTX ISA 3.3, 5.1.7, 9.7.9.23). */
-#include "vm/vm_cluster.h"
+#include "vm/vm_race.h"
 
 uint32_t vm_cluster_size(const vm_cta *cta) {
     return cta->cluster_size ? cta->cluster_size : 1;
@@ -97,6 +97,9 @@ static void advance(vm_cluster *cluster) {
     if (arrived == 0)
         return;
     cluster->phase++;
+    vm_race_pour(cluster->ctas[0], &cluster->race_done, &cluster->race_arrived);
+    for (uint32_t rank = 0; rank < cluster->size; rank++)
+        vm_race_ended(cluster->ctas[rank], &cluster->race_done);
     for (uint32_t rank = 0; rank < cluster->size; rank++) {
         vm_cta *cta = cluster->ctas[rank];
         for (uint32_t i = 0; i < cta->warp_count; i++)
@@ -126,6 +129,7 @@ vm_action vm_external_CLUSTER_ARRIVE(vm_warp *warp, const vm_op *op, uint32_t ma
         misuse(warp, warp->cluster_owed & mask, "a second arrival without a wait between");
     warp->cluster_arrived |= mask;
     warp->cluster_owed |= mask;
+    vm_race_release(warp, mask, &cluster->race_arrived);
     vm_warp_released(warp);
     advance(cluster);
     return VM_GO;
@@ -138,6 +142,7 @@ vm_action vm_external_CLUSTER_WAIT(vm_warp *warp, const vm_op *op, uint32_t mask
     uint32_t waiting = warp->cluster_arrived & mask;
     if (waiting == 0) {
         warp->cluster_owed &= ~mask;
+        vm_race_acquire(warp, mask, vm_cluster_of(warp->cta)->race_done);
         vm_warp_acquired(warp);
         warp->cluster_acquired = warp->acquired;
         return VM_GO;

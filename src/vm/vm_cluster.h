@@ -15,6 +15,8 @@ struct vm_cluster {
     uint32_t size, left;            /* CTAs; those that have not ended. size 0: free */
     uint64_t phase;                 /* barriers completed */
     vm_cta *ctas[VM_CLUSTER_LIMIT]; /* by rank */
+    struct vm_clock *race_arrived,
+        *race_done; /* vm_race.h: what the barrier of this phase, and those before, pass on */
 };
 
 /* The CTA of the cluster that a shared address (an offset in the shared window) points into, and the offset

@@ -3,10 +3,10 @@
  * the operation happens when every live member of its mask has come to the same operation. Lanes that are
  * ready do not wait for strangers: the split is divided. Forms without .sync take the lanes that are there.
  */
-#include "vm/vm_internal.h"
+#include "vm/vm_race.h"
 
 /* True when the lanes of `mask` may execute now; otherwise *action says what the engine does. */
-static bool gather_lanes(vm_warp *warp, uint32_t mask, uint32_t members_ref, vm_action *action) {
+static bool come_together(vm_warp *warp, uint32_t mask, uint32_t members_ref, vm_action *action) {
     if (members_ref == VM_REF_NONE)
         return true;
     const uint32_t *members = vm_operand(warp, members_ref);
@@ -46,6 +46,15 @@ static bool gather_lanes(vm_warp *warp, uint32_t mask, uint32_t members_ref, vm_
     current->state = VM_SPLIT_COLLECTIVE;
     current->wait = missing;
     return false;
+}
+
+/* The same for what counts as a meeting of the lanes (PTX ISA 9.7.13.3 says it of bar.warp.sync; a value that
+ * went from lane to lane is taken for one here). */
+static bool gather_lanes(vm_warp *warp, uint32_t mask, uint32_t members_ref, vm_action *action) {
+    if (!come_together(warp, mask, members_ref, action))
+        return false;
+    vm_race_collective(warp, mask, members_ref);
+    return true;
 }
 
 static uint32_t members_of(const vm_warp *warp, uint32_t members_ref, unsigned lane, uint32_t mask) {
@@ -231,11 +240,11 @@ static unsigned leader_of(const vm_warp *warp, uint32_t members) {
     return vm_first_lane(members);
 }
 
-/* elect.sync: extras: d or none, p, members. */
+/* elect.sync, which chooses a lane and orders nothing: extras: d or none, p, members. */
 vm_action vm_external_ELECT(vm_warp *warp, const vm_op *op, uint32_t mask) {
     const uint32_t *list = warp->cta->run->program->extras.items + op->x + 1;
     vm_action action;
-    if (!gather_lanes(warp, mask, list[2], &action))
+    if (!come_together(warp, mask, list[2], &action))
         return action;
     uint32_t leaders = 0, leader[VM_LANES];
     VM_FOR_LANES(lane, mask) {

@@ -52,7 +52,7 @@ static vm_finding copy_finding(base_arena *arena, const vm_finding *finding) {
 
 static void merge_found(vm_commit *commit, const vm_found *found) {
     for (size_t i = 0; i < commit->found.count; i++)
-        if (commit->found.items[i].pc == found->pc &&
+        if (commit->found.items[i].pc == found->pc && commit->found.items[i].other_pc == found->other_pc &&
             commit->found.items[i].finding.kind == found->finding.kind) {
             commit->found.items[i].finding.count += found->finding.count;
             return;
@@ -62,7 +62,7 @@ static void merge_found(vm_commit *commit, const vm_found *found) {
         commit->dropped++;
         return;
     }
-    vm_found copy = {copy_finding(commit->arena, &found->finding), found->pc};
+    vm_found copy = {copy_finding(commit->arena, &found->finding), found->pc, found->other_pc};
     base_vector_push(commit->arena, &commit->found, copy);
 }
 
@@ -154,6 +154,7 @@ static void add_body(void *argument) {
         vm_found *found = BASE_NEW_ARRAY(arena, vm_found, cta->found.count);
         for (size_t i = 0; i < cta->found.count; i++) {
             found[i].pc = cta->found.items[i].pc;
+            found[i].other_pc = cta->found.items[i].other_pc;
             found[i].finding = copy_finding(arena, &cta->found.items[i].finding);
         }
         made->found = found;
@@ -215,6 +216,16 @@ void vm_commit_skip(vm_grid *run, uint64_t linear) {
     vm_commit_add(run, &nothing, linear, 1, 0);
 }
 
+/* A read of memory that nothing had written where a write races with the read: it came too early, by the
+ * schedule. */
+static bool is_only_early(const vm_commit *commit, const vm_found *found) {
+    bool races = false;
+    for (size_t i = 0; found->finding.kind == VM_FIND_UNINITIALISED && i < commit->found.count; i++)
+        races |= commit->found.items[i].finding.kind == VM_FIND_RACE_READ_WRITE &&
+                 commit->found.items[i].pc == found->pc;
+    return races;
+}
+
 void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *result) {
     const vm_grid *run = commit->run;
     result->status = run->lost_memory ? VM_NO_MEMORY : commit->status;
@@ -225,11 +236,14 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
     result->async_classes = run->async_classes;
     result->findings_dropped = commit->dropped;
     vm_finding *findings = BASE_NEW_ARRAY(arena, vm_finding, commit->found.count);
+    size_t count = 0;
     for (size_t i = 0; i < commit->found.count; i++) {
-        findings[i] = copy_finding(arena, &commit->found.items[i].finding);
-        if (findings[i].allocation != NULL)
-            findings[i].allocation =
-                base_arena_string(arena, findings[i].allocation, strlen(findings[i].allocation));
+        if (is_only_early(commit, &commit->found.items[i]))
+            continue;
+        vm_finding *finding = &findings[count++];
+        *finding = copy_finding(arena, &commit->found.items[i].finding);
+        if (finding->allocation != NULL)
+            finding->allocation = base_arena_string(arena, finding->allocation, strlen(finding->allocation));
     }
     vm_tmem_history *histories = BASE_NEW_ARRAY(arena, vm_tmem_history, commit->histories.count);
     for (size_t i = 0; i < commit->histories.count; i++) {
@@ -240,5 +254,5 @@ void vm_commit_finish(const vm_commit *commit, base_arena *arena, vm_result *res
     result->tmem_history_count = commit->histories.count;
     result->tmem_ctas_dropped = commit->histories_dropped;
     result->findings = findings;
-    result->finding_count = commit->found.count;
+    result->finding_count = count;
 }

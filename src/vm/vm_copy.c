@@ -5,6 +5,7 @@
 #include "vm/vm_cluster.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_proxy.h"
+#include "vm/vm_race.h"
 
 struct vm_copy_cta *vm_copy_state(vm_cta *cta) {
     if (cta->copies == NULL) {
@@ -259,6 +260,7 @@ vm_action vm_external_STORE_BULK(vm_warp *warp, const vm_op *op, uint32_t mask) 
             .space = VM_RANGE_SHARED, .write = true, .cta = cta, .begin = offset, .end = offset + size};
         if ((cta->flights || cta->guards) && size)
             vm_async_conflict(warp, pc, lane, &range, NULL);
+        vm_race_touch(warp, pc, lane, cta, offset, (uint32_t)size, VM_RACE_WRITE);
         memset(cta->shared + offset, 0, size);
         if (cta == warp->cta)
             vm_proxy_write(warp, offset, (uint32_t)size);

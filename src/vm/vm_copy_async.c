@@ -4,11 +4,12 @@
  */
 #include "vm/vm_copy.h"
 #include "vm/vm_proxy.h"
+#include "vm/vm_race.h"
 
 typedef struct lane_copy {
     uint8_t *to;
     const uint8_t *from; /* NULL: zeros */
-    uint8_t size, have;
+    uint8_t size, have, lane;
 } lane_copy;
 typedef struct warp_copy {
     uint32_t count;
@@ -31,6 +32,10 @@ static void observed_copy(vm_async *operation) {
     for (uint32_t i = 0; i < operation->range_count; i++)
         vm_proxy_write(operation->warp, (uint32_t)operation->ranges[i].begin,
                        (uint32_t)(operation->ranges[i].end - operation->ranges[i].begin));
+    const warp_copy *c = operation->data;
+    for (uint32_t i = 0; i < c->count; i++)
+        vm_race_copied(operation, c->lanes[i].lane, (uint32_t)(c->lanes[i].to - operation->cta->shared),
+                       c->lanes[i].size);
 }
 
 /* One lane, checked; false after reporting. */
@@ -59,7 +64,8 @@ static bool place_lane(vm_warp *warp, const vm_op *op, const uint32_t *list, uin
     uint8_t *host = have ? vm_memory_range(warp, pc, lane, VM_GLOBAL, from, have, false) : NULL;
     if (have && host == NULL)
         have = 0;
-    out->copy = (lane_copy){warp->cta->shared + out->offset, host, (uint8_t)size, (uint8_t)have};
+    out->copy =
+        (lane_copy){warp->cta->shared + out->offset, host, (uint8_t)size, (uint8_t)have, (uint8_t)lane};
     return true;
 }
 
@@ -101,7 +107,7 @@ static void issue_some(vm_warp *warp, const lane_place *places, uint32_t *mask) 
         c->lanes[c->count++] = places[lane].copy;
     }
     operation->complete = complete_copy;
-    operation->observed = warp->cta->proxy != NULL ? observed_copy : NULL;
+    operation->observed = warp->cta->proxy != NULL || warp->cta->race != NULL ? observed_copy : NULL;
     operation->order = vm_copy_order(warp, 0);
     operation->group = group;
     for (uint32_t i = 0; i < count; i++)
@@ -114,8 +120,11 @@ vm_action vm_external_COPY_ASYNC(vm_warp *warp, const vm_op *op, uint32_t mask) 
     uint32_t pc = warp->splits[warp->current].pc, good = 0;
     lane_place places[VM_LANES];
     VM_FOR_LANES(lane, mask) {
-        if (place_lane(warp, op, list, pc, lane, &places[lane]))
-            good |= 1u << lane;
+        if (!place_lane(warp, op, list, pc, lane, &places[lane]))
+            continue;
+        good |= 1u << lane;
+        vm_race_touch(warp, pc, lane, warp->cta, places[lane].offset, (uint32_t)op->imm,
+                      VM_RACE_WRITE | VM_RACE_CHECK);
     }
     while (good)
         issue_some(warp, places, &good);

@@ -369,6 +369,8 @@ bool vm_decode_control(vm_decoder *d) {
     case PTX_OP_FENCE: /* memory is sequentially consistent here */
     case PTX_OP_MEMBAR:
         vm_decode_synchronises(d);
+        if (d->program->checked)
+            vm_decode_listed(d, VM_EXTERNAL_RACE_FENCE, NULL, 0, 0);
         return true;
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR_PROXY:

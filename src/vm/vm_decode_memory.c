@@ -25,6 +25,7 @@ typedef struct address {
     vm_address_form form;
     uint32_t a;
     uint64_t offset;
+    bool variable;        /* of the function's .local ones */
     bool entry_parameter; /* offset into the parameters of the kernel */
 } address;
 
@@ -42,6 +43,7 @@ static bool variable_address(vm_decoder *d, const ptx_variable *variable, addres
     out->form = VM_ADDRESS_FIXED;
     if (frame != 0) {
         out->space = VM_FRAME;
+        out->variable = variable->space == PTX_SPACE_LOCAL;
         out->offset += frame - 1;
         return true;
     }
@@ -135,6 +137,28 @@ static bool polls(const ptx_instruction *i) {
            ptx_has(i, PTX_MOD_MMIO);
 }
 
+/* ---- checked programs (vm_race.h) ---- */
+static void fence(vm_decoder *d) {
+    vm_decode_listed(d, VM_EXTERNAL_RACE_FENCE, NULL, 0, 0);
+}
+
+/* Bits of sub that the race checker wants, and how wide the access is. */
+static unsigned checked_bits(vm_decoder *d, const address *at, bool strong, unsigned log2) {
+    if (!d->program->checked)
+        return 0;
+    if ((at->space == VM_SHARED || at->space == VM_GENERIC) && log2 < d->program->race_shift)
+        d->program->race_shift = (uint8_t)log2;
+    return (strong ? VM_ACCESS_STRONG : 0) | (at->variable ? VM_ACCESS_WATCHED : 0);
+}
+
+static bool acquires(const vm_decoder *d, const ptx_instruction *i) {
+    return d->program->checked && (ptx_has(i, PTX_MOD_ACQUIRE) || ptx_has(i, PTX_MOD_ACQ_REL));
+}
+
+static bool releases(const vm_decoder *d, const ptx_instruction *i) {
+    return d->program->checked && (ptx_has(i, PTX_MOD_RELEASE) || ptx_has(i, PTX_MOD_ACQ_REL));
+}
+
 static unsigned log2_of(unsigned bytes) {
     return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
 }
@@ -199,11 +223,14 @@ static void load(vm_decoder *d) {
     vm_op *op = vm_decode_emit(
         d, VM_CODE_LOAD,
         VM_ACCESS(at.space, log2_of(bytes), count, vm_decode_signed(i->type), wide, at.form, 0) |
-            (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0));
+            (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0) |
+            checked_bits(d, &at, polls(i), log2_of(bytes)));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
     op->x = extras;
+    if (acquires(d, i))
+        fence(d);
     for (unsigned k = 0; cut && k < count; k++)
         if (refs[k] != NONE)
             vm_decode_lane(d, VM_LANE_ZEXT16, refs[k], refs[k], NONE, NONE, 0);
@@ -240,9 +267,13 @@ static void store(vm_decoder *d) {
         refs[k] = vm_decode_source(d, &list[k], type);
     }
     uint32_t extras = count > 1 ? vm_decode_extras(d, refs, count) : 0;
-    vm_op *op = vm_decode_emit(d, VM_CODE_STORE,
-                               VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0) |
-                                   (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0));
+    if (releases(d, i))
+        fence(d);
+    vm_op *op =
+        vm_decode_emit(d, VM_CODE_STORE,
+                       VM_ACCESS(at.space, log2_of(bytes), count, 0, wide, at.form, 0) |
+                           (ptx_has(i, PTX_MOD_SHARED__CLUSTER) ? VM_ACCESS_CLUSTER : 0) |
+                           checked_bits(d, &at, polls(i) || ptx_has(i, PTX_MOD_RELEASE), log2_of(bytes)));
     op->d = count == 1 ? refs[0] : NONE;
     op->a = at.a;
     op->imm = at.offset;
@@ -316,11 +347,16 @@ static void atomic(vm_decoder *d, bool returns) {
         list[3 * k + 2] = operation == VM_ATOMIC_COMPARE ? vm_decode_read(d, first + 2, i->type) : NONE;
     }
     uint32_t extras = vm_decode_extras(d, list, 3 * count);
+    checked_bits(d, &at, true, log2_of(bytes));
+    if (releases(d, i))
+        fence(d);
     vm_op *op = vm_decode_emit(d, VM_CODE_EXTERNAL, VM_EXTERNAL_ATOM);
     op->a = at.a;
     op->x = extras;
     op->imm = VM_ATOMIC_IMM(at.offset, VM_ACCESS(at.space, log2_of(bytes), count, 0, 0, at.form, 0),
                             operation, i->type);
+    if (acquires(d, i))
+        fence(d);
     if (operation == VM_ATOMIC_COMPARE || operation == VM_ATOMIC_EXCHANGE)
         d->poll = true;
     if (at.space != VM_SHARED && order_shows(d, to, operation, i->type))

@@ -38,6 +38,9 @@ const char *vm_finding_kind_name(vm_finding_kind kind) {
         [VM_FIND_CANCEL] = "cancel",
         [VM_FIND_REGISTERS] = "registers",
         [VM_FIND_IN_FLIGHT] = "in-flight",
+        [VM_FIND_RACE_READ_WRITE] = "race-read-write",
+        [VM_FIND_RACE_WRITE_WRITE] = "race-write-write",
+        [VM_FIND_RACE_LANES] = "race-lanes",
         [VM_FIND_BAD_CALL] = "bad-call",
 #define X(name, text) [VM_FIND_TMEM_##name] = text,
         VM_TMEM_FINDINGS(X)
@@ -204,8 +207,9 @@ base_arena *vm_finding_arena(vm_cta *cta) {
 
 /* What a missing fence or wait does to every load of an unrolled epilogue is one fault: one finding for a
  * function. */
-static bool is_same(const vm_cta *cta, const vm_found *found, vm_finding_kind kind, uint32_t pc) {
-    if (found->finding.kind != kind)
+static bool is_same(const vm_cta *cta, const vm_found *found, vm_finding_kind kind, uint32_t pc,
+                    uint32_t other_pc) {
+    if (found->finding.kind != kind || found->other_pc != other_pc)
         return false;
     if (found->pc == pc)
         return true;
@@ -216,10 +220,10 @@ static bool is_same(const vm_cta *cta, const vm_found *found, vm_finding_kind ki
     return function != NULL && found->finding.function == function->source;
 }
 
-vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
-                           unsigned lane) {
+static vm_finding *add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, uint32_t other_pc, const vm_warp *warp,
+                       unsigned lane) {
     for (size_t i = 0; i < cta->found.count; i++)
-        if (is_same(cta, &cta->found.items[i], kind, pc)) {
+        if (is_same(cta, &cta->found.items[i], kind, pc, other_pc)) {
             cta->found.items[i].finding.count++;
             return NULL;
         }
@@ -230,6 +234,7 @@ vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const
     }
     vm_found found = {0};
     found.pc = pc;
+    found.other_pc = other_pc;
     found.finding.kind = kind;
     found.finding.count = 1;
     const vm_function *function = vm_program_function_at(cta->run->program, pc);
@@ -243,6 +248,40 @@ vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const
     }
     base_vector_push(vm_finding_arena(cta), &cta->found, found);
     return &cta->found.items[cta->found.count - 1].finding;
+}
+
+vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
+                           unsigned lane) {
+    return add(cta, kind, pc, UINT32_MAX, warp, lane);
+}
+
+vm_finding *vm_finding_pair(vm_warp *warp, vm_finding_kind kind, uint32_t pc, uint32_t other_pc,
+                            unsigned lane, bool here) {
+    vm_finding *finding = add(warp->cta, kind, pc, other_pc, warp, lane);
+    if (finding == NULL)
+        return NULL;
+    if (other_pc != UINT32_MAX)
+        finding->other = vm_program_instruction_at(warp->cta->run->program, other_pc);
+    if (here)
+        add_origin(finding, warp, pc, lane);
+    return finding;
+}
+
+void vm_finding_shared(const vm_cta *cta, vm_finding *finding, uint64_t address, uint64_t size) {
+    const vm_program *program = cta->run->program;
+    uint64_t offset = address & UINT32_MAX;
+    finding->space = PTX_SPACE_SHARED;
+    finding->address = address;
+    finding->size = size;
+    for (size_t i = 0; i < program->variables.count; i++) {
+        const vm_program_variable *variable = program->variables.items[i];
+        if (variable->variable->space != PTX_SPACE_SHARED || !variable->placed || variable->dynamic ||
+            variable->address > offset || variable->address < finding->allocation_begin)
+            continue;
+        finding->allocation = variable->variable->name;
+        finding->allocation_begin = variable->address;
+        finding->allocation_bytes = variable->variable->bytes;
+    }
 }
 
 void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, ptx_space space,
@@ -263,17 +302,7 @@ void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigne
             finding->allocation_bytes = below->end - below->begin;
         }
     } else if (space == PTX_SPACE_SHARED) {
-        const vm_program *program = warp->cta->run->program;
-        uint64_t offset = address & UINT32_MAX;
-        for (size_t i = 0; i < program->variables.count; i++) {
-            const vm_program_variable *variable = program->variables.items[i];
-            if (variable->variable->space != PTX_SPACE_SHARED || !variable->placed || variable->dynamic ||
-                variable->address > offset || variable->address < finding->allocation_begin)
-                continue;
-            finding->allocation = variable->variable->name;
-            finding->allocation_begin = variable->address;
-            finding->allocation_bytes = variable->variable->bytes;
-        }
+        vm_finding_shared(warp->cta, finding, address, size);
     }
     add_origin(finding, warp, pc, lane);
 }

@@ -69,7 +69,10 @@ typedef enum vm_code {
     VM_CODE_STORE_ROW,  /* the same */
     VM_CODE_LOAD_GROUP, /* sub: 2 or 4 loads of adjacent 32-bit elements follow; done at once they are skipped
                          */
-    VM_CODE_EXTERNAL,   /* sub: vm_external; all its operands in extras and d, a, b, c as its row says */
+    VM_CODE_CHECK_LOAD, /* the same as LOAD and STORE, in programs of vm_load_checked: vm_race.h looks first
+                         */
+    VM_CODE_CHECK_STORE,
+    VM_CODE_EXTERNAL, /* sub: vm_external; all its operands in extras and d, a, b, c as its row says */
     VM_CODE_GUARD, /* a: predicate, sub: 1 negated. Lanes for the operations up to UNGUARD; x: index of it */
     VM_CODE_UNGUARD,
     VM_CODE_BRANCH,    /* x: target */
@@ -136,6 +139,8 @@ typedef enum vm_address_form {
 #define VM_ACCESS_FORM(sub)   ((vm_address_form)((sub) >> 11 & 3))
 #define VM_ACCESS_POLL(sub)   ((sub) >> 13 & 1)
 #define VM_ACCESS_CLUSTER     (1u << 14) /* .shared::cluster: may be another CTA's */
+#define VM_ACCESS_WATCHED     (1u << 14) /* FRAME, in checked programs: a .local variable */
+#define VM_ACCESS_STRONG      (1u << 15) /* in checked programs: .volatile, .relaxed, .acquire, .release */
 #define VM_ACCESS_FORM_SHIFT  11
 #define VM_ACCESS_FORM_MASK   (3 << VM_ACCESS_FORM_SHIFT)
 
@@ -163,7 +168,7 @@ typedef enum vm_address_form {
 #define VM_EXTERNALS_LISTED(X) \
     X(MBARRIER) X(CLUSTER_ARRIVE) X(CLUSTER_WAIT) X(CLUSTER_MAP) X(CLUSTER_RANK) X(ASYNC_STORE) \
     X(ASYNC_REDUCE) X(TRY_CANCEL) X(QUERY_CANCEL) X(REGISTERS) \
-    X(BULK_COPY) X(TENSOR_COPY) X(COPY_ASYNC) X(COPY_GROUP) X(STORE_BULK) X(TENSORMAP) X(PROXY_FENCE) \
+    X(BULK_COPY) X(TENSOR_COPY) X(COPY_ASYNC) X(COPY_GROUP) X(STORE_BULK) X(TENSORMAP) X(PROXY_FENCE) X(RACE_FENCE) \
     X(TMEM_ALLOC) X(TMEM_DEALLOC) X(TMEM_RELINQUISH) X(TMEM_LOAD) X(TMEM_STORE) X(TMEM_WAIT) \
     X(TMEM_FENCE) X(TMEM_NEED) \
     X(TENSOR_MMA) X(TENSOR_CP) X(TENSOR_SHIFT) X(TENSOR_COMMIT) \
@@ -340,8 +345,10 @@ struct vm_program {
     uint64_t const_bytes;
     BASE_VECTOR(vm_allocation) globals; /* host: initial bytes, NULL when zero */
     BASE_VECTOR(const ptx_function *) entries;
-    bool clustered; /* some instruction reaches other CTAs: shared addresses carry the rank of the CTA */
-    bool proxies;   /* something of the async proxy reads shared memory (vm_proxy.h) */
+    bool clustered;     /* some instruction reaches other CTAs: shared addresses carry the rank of the CTA */
+    bool checked;       /* decoded for vm_launch.check */
+    uint8_t race_shift; /* checked: log2 of the bytes of the narrowest access to shared memory */
+    bool proxies;       /* something of the async proxy reads shared memory (vm_proxy.h) */
 };
 const vm_function *vm_program_function_at(const vm_program *program, uint32_t pc);
 const ptx_instruction *vm_program_instruction_at(const vm_program *program, uint32_t pc);
@@ -427,15 +434,16 @@ typedef struct vm_barrier {
     uint8_t reduce; /* 0 none, 1 and, 2 or, 3 popc */
     uint32_t accumulated;
     uint32_t first_pc;
-    uint32_t contributed; /* bit per warp counted in this phase */
-    uint32_t last_count;  /* threads of the phase before; 0: none yet */
-    uint64_t last_event;  /* cta->events when it ended */
-    uint32_t *pending;    /* per warp: lanes that arrived while others of the warp have not */
+    uint32_t contributed;   /* bit per warp counted in this phase */
+    uint32_t last_count;    /* threads of the phase before; 0: none yet */
+    uint64_t last_event;    /* cta->events when it ended */
+    struct vm_clock *clock; /* vm_race.h: what those who have arrived publish; NULL: nothing */
+    uint32_t *pending;      /* per warp: lanes that arrived while others of the warp have not */
 } vm_barrier;
 
 typedef struct vm_found { /* a finding and the key that orders and merges it */
     vm_finding finding;
-    uint32_t pc;
+    uint32_t pc, other_pc; /* other_pc: of races, else UINT32_MAX */
 } vm_found;
 
 typedef struct vm_commit vm_commit;
@@ -458,6 +466,7 @@ struct vm_cta {
     struct vm_mbarriers *mbarriers;
     struct vm_copy_cta *copies;  /* vm_copy.h; NULL: none yet */
     struct vm_proxy *proxy;      /* vm_proxy.h; NULL: not watched */
+    struct vm_race *race;        /* vm_race.h; NULL: not checked */
     uint32_t rank, cluster_size; /* in the cluster; size 0: the launch has none */
     vm_cta **peers;              /* by rank */
     uint32_t window;             /* rank << 24 when addresses have ranks, else 0 */
@@ -648,6 +657,12 @@ void vm_schedule_wake(vm_cta *cta, vm_park why, uint64_t detail);
 base_arena *vm_finding_arena(vm_cta *cta); /* for findings' texts and printed text */
 vm_finding *vm_finding_add(vm_cta *cta, vm_finding_kind kind, uint32_t pc, const vm_warp *warp,
                            unsigned lane);
+/* A finding about two operations; here: the indices of the first one are those of this lane. NULL: not new.
+ */
+vm_finding *vm_finding_pair(vm_warp *warp, vm_finding_kind kind, uint32_t pc, uint32_t other_pc,
+                            unsigned lane, bool here);
+/* Fills in a place in shared memory. */
+void vm_finding_shared(const vm_cta *cta, vm_finding *finding, uint64_t address, uint64_t size);
 void vm_finding_access(vm_warp *warp, vm_finding_kind kind, uint32_t pc, unsigned lane, ptx_space space,
                        uint64_t address, uint64_t size, uint64_t required, bool store);
 

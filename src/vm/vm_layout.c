@@ -284,12 +284,11 @@ static bool knows_clusters(const ptx_module *module) {
     return false;
 }
 
-vm_program *vm_load(base_arena *arena, const ptx_module *module) {
-    return vm_load_with(arena, module, VM_APPROXIMATE_NEARLY);
-}
-
-vm_program *vm_load_with(base_arena *arena, const ptx_module *module, vm_approximations approximations) {
+static vm_program *load(base_arena *arena, const ptx_module *module, vm_approximations approximations,
+                        bool checked) {
     vm_program *program = BASE_NEW(arena, vm_program);
+    program->checked = checked;
+    program->race_shift = 2;
     program->approximations = approximations;
     program->arena = arena;
     program->module = module;
@@ -378,4 +377,16 @@ bool vm_kernel(const vm_program *program, size_t index, vm_kernel_info *info) {
                              .parameter_bytes = function->parameter_bytes,
                              .instructions = function->op_count};
     return true;
+}
+
+vm_program *vm_load(base_arena *arena, const ptx_module *module) {
+    return vm_load_with(arena, module, VM_APPROXIMATE_NEARLY);
+}
+
+vm_program *vm_load_with(base_arena *arena, const ptx_module *module, vm_approximations approximations) {
+    return load(arena, module, approximations, false);
+}
+
+vm_program *vm_load_checked(base_arena *arena, const ptx_module *module, vm_approximations approximations) {
+    return load(arena, module, approximations, true);
 }

@@ -5,6 +5,7 @@
 #include "vm/vm_matrix_warp.h"
 #include <stdlib.h>
 #include "vm/vm_matrix.h"
+#include "vm/vm_race.h"
 
 /* ---- .aligned ---- */
 bool vm_matrix_gather(vm_warp *warp, uint32_t mask, vm_action *action) {
@@ -18,6 +19,7 @@ bool vm_matrix_gather(vm_warp *warp, uint32_t mask, vm_action *action) {
             if (finding != NULL)
                 finding->size = mask;
         }
+        vm_race_meet(warp, mask, VM_ALL_LANES);
         return true;
     }
     for (uint32_t i = 0; i < warp->split_count; i++)

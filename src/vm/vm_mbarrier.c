@@ -4,6 +4,7 @@
  * finding; then the run goes on with the nearest defined meaning. */
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_cluster.h"
+#include "vm/vm_race.h"
 
 enum { LIMIT = (1 << 20) - 1 }; /* of arrivals, and of transactions in both directions */
 
@@ -42,13 +43,20 @@ static void guard(vm_cta *cta, uint32_t offset, int by) {
     cta->guards = (uint32_t)((int64_t)cta->guards + by);
 }
 
+static void forget_clocks(vm_cta *cta, vm_mbarrier *barrier) {
+    vm_race_drop(cta, &barrier->race_arrived);
+    vm_race_drop(cta, &barrier->race_done);
+}
+
 void vm_mbarrier_start(vm_cta *cta) {
     struct vm_mbarriers *table = cta->mbarriers;
     for (size_t i = 0; table != NULL && i < table->all.count; i++)
         if (table->all.items[i].live)
             guard(cta, table->all.items[i].offset, -1);
-    for (size_t i = 0; table != NULL && i < table->all.count; i++)
+    for (size_t i = 0; table != NULL && i < table->all.count; i++) {
         table->slot_of[table->all.items[i].offset / 8] = 0;
+        forget_clocks(cta, &table->all.items[i]);
+    }
     if (table != NULL)
         table->all.count = 0;
 }
@@ -66,7 +74,13 @@ typedef struct actor {
     vm_warp *warp;
     uint32_t pc;
     unsigned lane;
+    uint32_t lanes;               /* all of them; 0: lane alone */
+    const struct vm_clock *clock; /* what they published when they started this, if that was before */
 } actor;
+
+static uint32_t lanes_of(const actor *by) {
+    return by->lanes ? by->lanes : 1u << by->lane;
+}
 
 static vm_finding *report(const actor *by, vm_finding_kind kind, const vm_mbarrier *barrier, uint32_t offset,
                           uint64_t had, uint64_t allowed) {
@@ -137,6 +151,7 @@ static void settle(vm_cta *cta, vm_mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->transactions == 0) {
         barrier->phase++;
         barrier->pending = barrier->expected;
+        vm_race_pour(cta, &barrier->race_done, &barrier->race_arrived);
         vm_schedule_wake(cta, VM_PARK_MBARRIER, barrier->offset);
     }
     store_image(cta, barrier);
@@ -177,12 +192,14 @@ static void take_arrivals(const actor *by, vm_mbarrier *barrier, uint32_t count,
 }
 
 uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals,
-                            uint32_t bytes) {
-    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+                            uint32_t bytes, uint32_t *race_stamp) {
+    actor by = {.warp = operation->warp, .pc = operation->pc, .lane = vm_first_lane(operation->mask)};
     vm_mbarrier *barrier = live_at(&by, cta, offset);
     if (barrier == NULL)
         return UINT64_MAX;
     uint64_t phase = barrier->phase;
+    vm_race_learn(cta, &barrier->race_arrived, operation->race_clock);
+    *race_stamp = vm_race_async_done(operation, cta, offset, &barrier->race_arrived);
     if (bytes)
         add_transactions(&by, barrier, -(int64_t)bytes);
     if (arrivals)
@@ -192,7 +209,7 @@ uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t off
 }
 
 void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals) {
-    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    actor by = {.warp = operation->warp, .pc = operation->pc, .lane = vm_first_lane(operation->mask)};
     vm_mbarrier *barrier = live_at(&by, cta, offset);
     if (barrier == NULL)
         return;
@@ -228,6 +245,8 @@ static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count)
     }
     if (!barrier->live)
         guard(cta, offset, 1);
+    forget_clocks(cta, barrier);
+    vm_race_touch(by->warp, by->pc, by->lane, cta, offset, 8, VM_RACE_WRITE);
     *barrier =
         (vm_mbarrier){.offset = offset, .live = true, .expected = count, .pending = count, .init_pc = by->pc};
     store_image(cta, barrier);
@@ -250,6 +269,7 @@ static void stop(const actor *by, vm_cta *cta, uint32_t offset) {
     if (barrier->pending != barrier->expected || barrier->transactions != 0 || has_waiters(cta, offset))
         report(by, VM_FIND_MBARRIER_BUSY, barrier, offset, barrier->pending, barrier->expected);
     barrier->live = false;
+    vm_race_touch(by->warp, by->pc, by->lane, cta, offset, 8, VM_RACE_WRITE);
     guard(cta, offset, -1);
 }
 
@@ -270,6 +290,12 @@ static uint64_t arrive(const actor *by, const arrival *what, bool no_complete) {
     if (barrier == NULL)
         return 0;
     uint64_t state = state_of(barrier);
+    if (by->clock == NULL)
+        vm_race_touch(by->warp, by->pc, by->lane, what->cta, what->offset, 8, VM_RACE_READ | VM_RACE_CHECK);
+    if (by->clock != NULL)
+        vm_race_learn(what->cta, &barrier->race_arrived, by->clock);
+    else if (what->arrivals)
+        vm_race_release(by->warp, lanes_of(by), &barrier->race_arrived);
     if (what->expect)
         add_transactions(by, barrier, what->expect);
     if (what->complete)
@@ -285,7 +311,10 @@ static uint64_t arrive(const actor *by, const arrival *what, bool no_complete) {
 static void complete_remote(vm_async *operation) {
     arrival what;
     memcpy(&what, operation->of.bytes, sizeof what);
-    actor by = {operation->warp, operation->pc, vm_first_lane(operation->mask)};
+    actor by = {.warp = operation->warp,
+                .pc = operation->pc,
+                .lane = vm_first_lane(operation->mask),
+                .clock = operation->race_clock};
     if (what.cta->exited)
         vm_cluster_report_exited(by.warp, by.pc, by.lane, what.cta, what.offset);
     else
@@ -309,6 +338,7 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
     vm_mbarrier *barrier = live_at(by, cta, offset);
     if (barrier == NULL)
         return true;
+    vm_race_touch(by->warp, by->pc, by->lane, cta, offset, 8, VM_RACE_READ | VM_RACE_CHECK);
     uint64_t waited = parity ? barrier->phase - 1 : operand >> 32;
     bool done = parity ? (barrier->phase & 1) != (operand & 1) : (barrier->phase & 0xffffffffu) > waited;
     if (!parity && (barrier->phase & 0xffffffffu) > waited + 1)
@@ -322,6 +352,7 @@ static bool is_done(const actor *by, vm_cta *cta, uint32_t offset, uint64_t oper
         }
         if (cta == by->warp->cta)
             barrier->seen[by->warp->index] = (uint32_t)barrier->phase;
+        vm_race_acquire(by->warp, lanes_of(by), barrier->race_done);
         vm_warp_acquired(by->warp);
         by->warp->cluster_acquired = by->warp->acquired; /* whoever arrived may be in another CTA */
     }
@@ -369,7 +400,7 @@ static vm_action wait(vm_warp *warp, const vm_op *op, uint32_t mask, const uint3
     bool same = is_uniform(warp, list[0], true, mask) && is_uniform(warp, list[1], !parity, mask);
     uint32_t asked = same ? mask & (0u - mask) : mask; /* one lane speaks for all */
     VM_FOR_LANES(lane, asked) {
-        actor by = {warp, current->pc, lane};
+        actor by = {.warp = warp, .pc = current->pc, .lane = lane, .lanes = same ? mask : 0};
         uint32_t offset = 0;
         vm_cta *cta = resolve(&by, op, vm_operand64(warp, list[0], lane), &offset);
         uint64_t operand = parity ? vm_operand32(warp, list[1], lane) : vm_operand64(warp, list[1], lane);
@@ -442,7 +473,8 @@ static bool arrive_together(vm_warp *warp, const vm_op *op, uint32_t mask, const
         op->imm & (VM_MBARRIER_NO_COMPLETE | VM_MBARRIER_DROP) || list[2] != VM_REF_NONE || count == 1 ||
         !is_uniform(warp, list[0], true, mask))
         return false;
-    actor by = {warp, warp->splits[warp->current].pc, vm_first_lane(mask)};
+    actor by = {
+        .warp = warp, .pc = warp->splits[warp->current].pc, .lane = vm_first_lane(mask), .lanes = mask};
     vm_cta *cta = resolve(&by, op, vm_operand64(warp, list[0], by.lane), &offset);
     const vm_mbarrier *barrier = cta == warp->cta ? vm_mbarrier_at(cta, offset) : NULL;
     if (barrier == NULL || barrier->pending < count)
@@ -467,7 +499,7 @@ vm_action vm_external_MBARRIER(vm_warp *warp, const vm_op *op, uint32_t mask) {
             ((uint32_t *)vm_operand(warp, list[2]))[lane] = (uint32_t)(address & LIMIT);
             continue;
         }
-        actor by = {warp, pc, lane};
+        actor by = {.warp = warp, .pc = pc, .lane = lane};
         uint32_t offset = 0;
         vm_cta *cta = resolve(&by, op, address, &offset);
         if (cta != NULL)

@@ -36,6 +36,7 @@ typedef struct vm_mbarrier {
     int64_t transactions;       /* bytes expected less bytes completed */
     uint64_t image;             /* what shared memory must hold */
     uint32_t init_pc;
+    struct vm_clock *race_arrived, *race_done; /* vm_race.h: of this phase, and of those before */
     uint32_t seen[32]; /* per warp of the CTA: phases that its waits have seen complete */
     uint32_t from[4],
         from_count; /* operations that arrived or completed bytes, the first few different ones */
@@ -44,7 +45,7 @@ typedef struct vm_mbarrier {
 /* Arrivals and completed bytes of an asynchronous operation. Returns the number of the phase they counted
  * for. Reports what is wrong with the barrier and then does nothing. */
 uint64_t vm_mbarrier_signal(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals,
-                            uint32_t bytes);
+                            uint32_t bytes, uint32_t *race_stamp);
 /* cp.async.mbarrier.arrive: the phase waits for so many arrivals more. */
 void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals);
 /* Reports a write of [begin, end) of the CTA's shared memory as data over a live mbarrier. */

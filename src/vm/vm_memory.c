@@ -5,6 +5,7 @@
 #include "vm/vm_async.h"
 #include "vm/vm_cluster.h"
 #include "vm/vm_proxy.h"
+#include "vm/vm_race.h"
 
 const vm_allocation *vm_memory_below(const vm_grid *run, uint64_t address) {
     size_t low = 0, high = run->allocation_count;
@@ -218,6 +219,7 @@ static bool transfer(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, 
 
 bool vm_memory_read(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, uint64_t address, void *to,
                     uint64_t size) {
+    vm_race_touch_at(warp, pc, lane, space, address, (uint32_t)size, VM_RACE_READ);
     return transfer(warp, pc, lane, space, address, size, 1, to, false);
 }
 
@@ -225,6 +227,7 @@ bool vm_memory_write(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space, 
                      const void *from, uint64_t size) {
     uint8_t copy[16];
     memcpy(copy, from, size);
+    vm_race_touch_at(warp, pc, lane, space, address, (uint32_t)size, VM_RACE_WRITE);
     return transfer(warp, pc, lane, space, address, size, 1, copy, true);
 }
 
@@ -258,7 +261,8 @@ static uint64_t extend(const uint8_t *data, unsigned log2, bool sign) {
 
 vm_action vm_memory_access(vm_warp *warp, const vm_op *op, uint32_t mask) {
     unsigned log2 = VM_ACCESS_LOG2(op->sub), count = VM_ACCESS_COUNT(op->sub), size = 1u << log2;
-    bool store = op->code == VM_CODE_STORE || op->code == VM_CODE_STORE_ROW,
+    bool store =
+             op->code == VM_CODE_STORE || op->code == VM_CODE_STORE_ROW || op->code == VM_CODE_CHECK_STORE,
          wide = VM_ACCESS_WIDE(op->sub) || log2 == 3;
     uint32_t pc = warp->splits[warp->current].pc, bytes = count << log2;
     const uint32_t *list = count > 1 ? warp->cta->run->program->extras.items + op->x + 1 : &op->d;

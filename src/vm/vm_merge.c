@@ -10,6 +10,8 @@ enum { WINDOW = 96 };
 
 static bool is_candidate(const vm_decoder *d, const vm_op *op, const bool *single) {
     vm_space space = VM_ACCESS_SPACE(op->sub);
+    if (d->program->checked && space != VM_GLOBAL) /* the race checker looks at each of them */
+        return false;
     return op->code == VM_CODE_LOAD && VM_ACCESS_COUNT(op->sub) == 1 && VM_ACCESS_LOG2(op->sub) == 2 &&
            !VM_ACCESS_WIDE(op->sub) && (space == VM_SHARED || space == VM_GLOBAL || space == VM_GENERIC) &&
            VM_ACCESS_FORM(op->sub) != VM_ADDRESS_FIXED && op->d != VM_REF_NONE &&

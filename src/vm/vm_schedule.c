@@ -5,6 +5,7 @@
 #include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_proxy.h"
+#include "vm/vm_race.h"
 #include "vm/vm_tmem_machine.h"
 #include "vm/vm_wgmma.h"
 
@@ -93,6 +94,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     place_cta(cta, linear);
     if (cta->shared_bytes > VM_SHARED_RESERVED)
         memset(cta->shared, 0, cta->shared_bytes);
+    vm_race_start(cta);
     for (uint32_t used = cta->open_barriers | cta->used_barriers; used; used &= used - 1) {
         unsigned i = (unsigned)__builtin_ctz(used);
         uint32_t *pending = cta->barriers[i].pending;

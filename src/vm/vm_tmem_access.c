@@ -3,6 +3,7 @@
  * its cells move at once, or, when the schedule is late, at the wait or when a register is first needed.
  * Checks of what is in flight, never written or not ordered do not depend on that. */
 #include "vm/vm_async.h"
+#include "vm/vm_race.h"
 #include "vm/vm_tmem_record.h"
 
 /* ---- .aligned: all lanes of the warp, together ---- */
@@ -32,6 +33,7 @@ bool vm_tmem_gather(vm_warp *warp, uint32_t mask, vm_action *action) {
     if (missing == 0) {
         if (mask != lanes_at_start(warp))
             report_lanes(warp, mask);
+        vm_race_meet(warp, mask, VM_ALL_LANES);
         return true;
     }
     current->state = VM_SPLIT_READY;

@@ -6,6 +6,7 @@
  * are seen to hang. */
 #include "vm/vm_async.h"
 #include "vm/vm_mbarrier.h"
+#include "vm/vm_race.h"
 #include "vm/vm_sm.h"
 #include "vm/vm_tmem_record.h"
 
@@ -362,6 +363,7 @@ static void write_slot(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t ref, 
     }
     if (cta->guards)
         vm_mbarrier_written(warp, pc, lane, cta, offset, offset + sizeof taddr);
+    vm_race_touch(warp, pc, lane, cta, offset, sizeof taddr, VM_RACE_WRITE | VM_RACE_WARP);
     memcpy(cta->shared + offset, &taddr, sizeof taddr);
     cta->writes++;
 }

@@ -7,6 +7,7 @@
 #include "vm/vm_async.h"
 #include "vm/vm_matrix_warp.h"
 #include "vm/vm_proxy.h"
+#include "vm/vm_race.h"
 #include "vm/vm_wgmma.h"
 
 enum { COLUMNS = 64 }; /* of B at a time */
@@ -405,6 +406,7 @@ vm_action vm_external_WGMMA_GROUP(vm_warp *warp, const vm_op *op, uint32_t mask)
             return VM_AGAIN;
         }
         wait_for(warp, state->group - keep, true);
+        vm_race_group(warp, mask);
         break;
     case VM_WGMMA_END:
         if (mask != warp->live && keep == 0)

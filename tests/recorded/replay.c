@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay RECORDED.txt [-v] [-late] [-h200] [-l LEVEL] [-d DIFFERENCES.txt] [-o OUTPUTS_DIR] [PREFIX]: runs
- * the conformance set on the machine and compares with what a GPU gave. Prints TAP, one line for each case,
- * and with -v what differs. Cases whose name starts with PREFIX only. With -o, single words are compared with
- * outputs-N.bin. */
+ * replay RECORDED.txt [-v] [-late] [-check] [-h200] [-l LEVEL] [-d DIFFERENCES.txt] [-o OUTPUTS_DIR]
+ * [PREFIX]: runs the conformance set on the machine and compares with what a GPU gave. Prints TAP, one line
+ * for each case, and with -v what differs. Cases whose name starts with PREFIX only. With -o, single words
+ * are compared with outputs-N.bin. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +37,7 @@ typedef struct replay {
     unsigned number, bad;
     vm_schedule schedule;
     vm_approximations approximations;
+    bool checked; /* looks for races, too: there are none */
     const char *level;
 } replay;
 
@@ -127,9 +128,10 @@ static void run_case(void *user) {
     base_diagnostics *diagnostics = base_diagnostics_create(arena, sources);
     uint32_t file = base_sources_add(sources, c->name, c->ptx, strlen(c->ptx));
     ptx_module *module = ptx_parse(arena, diagnostics, file);
-    vm_program *program = module && !base_diagnostics_errors(diagnostics)
-                              ? vm_load_with(arena, module, x->r->approximations)
-                              : NULL;
+    vm_program *program =
+        module && !base_diagnostics_errors(diagnostics)
+            ? (x->r->checked ? vm_load_checked : vm_load_with)(arena, module, x->r->approximations)
+            : NULL;
     if (program == NULL) {
         snprintf(x->problem, sizeof x->problem, "the PTX is not accepted");
         return;
@@ -149,6 +151,7 @@ static void run_case(void *user) {
                         .schedule = x->r->schedule,
                         .seed = 7,
                         .level = x->r->level,
+                        .check = x->r->checked ? VM_CHECK_RACES | VM_CHECK_INITIAL : 0,
                         .step_limit = 100000000};
     vm_result *result = vm_run(arena, program, &launch);
     if (result->status == VM_UNSUPPORTED)
@@ -368,6 +371,8 @@ int main(int count, char **arguments) {
             r.known = read_text(arguments[++i]);
         else if (strcmp(arguments[i], "-late") == 0)
             r.schedule = VM_SCHEDULE_LATE;
+        else if (strcmp(arguments[i], "-check") == 0)
+            r.checked = true;
         else if (strcmp(arguments[i], "-h200") == 0)
             r.approximations = VM_APPROXIMATE_H200;
         else if (path == NULL)

@@ -23,6 +23,7 @@ replay() { # name, options...
 }
 replay early
 replay late -late wgmma
+replay checked -check; replay "checked, late" -check -late wgmma
 replay lowest -l "$(uname -m | sed 's/x86_64/x86-64/; t; s/.*/generic/')" mma.
 replay h200 -h200 approx; replay h200 -h200 div_approx; replay h200 -h200 tanh; replay h200 -h200 rcp64; replay h200 -h200 f16; replay h200 -h200 bf16
 while IFS= read -r line; do # every instruction on its own, over all mantissas of some exponents

@@ -20,13 +20,14 @@ static inline void vm_case_print(void *user, const char *text, size_t size) {
 }
 
 /* Parses and decodes; fails the test when the text is wrong. */
-static inline vm_case *vm_case_load(base_arena *arena, const char *text) {
+static inline vm_case *vm_case_load_as(base_arena *arena, const char *text, bool checked) {
     vm_case *c = BASE_NEW(arena, vm_case);
     ptx_case parsed = ptx_case_parse(arena, text);
     c->arena = arena;
     if (base_diagnostics_errors(parsed.diagnostics) != 0)
         fail_msg("%s", ptx_case_messages(&parsed));
-    c->program = vm_load(arena, parsed.module);
+    c->program = checked ? vm_load_checked(arena, parsed.module, VM_APPROXIMATE_NEARLY)
+                         : vm_load(arena, parsed.module);
     assert_non_null(c->program);
     base_builder_start(&c->printed, arena);
     for (int i = 0; i < 3; i++)
@@ -38,7 +39,17 @@ static inline vm_case *vm_case_load(base_arena *arena, const char *text) {
     c->launch.arguments = c->arguments;
     c->launch.print = vm_case_print;
     c->launch.print_user = &c->printed;
+    c->launch.check = checked ? VM_CHECK_RACES | VM_CHECK_INITIAL : 0;
     return c;
+}
+
+static inline vm_case *vm_case_load(base_arena *arena, const char *text) {
+    return vm_case_load_as(arena, text, false);
+}
+
+/* For a launch that looks for races and reads of memory that nothing wrote. */
+static inline vm_case *vm_case_load_checked(base_arena *arena, const char *text) {
+    return vm_case_load_as(arena, text, true);
 }
 
 /* Adds a buffer and passes its address; the memory is zero. */

@@ -3,6 +3,7 @@
  * tables: whole warp, and partial mask; what is not hot goes through tables of functions. Knows nothing of
  * PTX text. */
 #include "vm/level/vm_row.h"
+#include "vm/vm_race.h"
 
 vm_leave VM_NAME(vm_engine_run)(vm_warp *w);
 extern const vm_level VM_NAME(vm_level);
@@ -75,6 +76,8 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
                                                           [VM_CODE_STORE] = &&full_store,
                                                           [VM_CODE_LOAD_ROW] = &&full_load_row,
                                                           [VM_CODE_STORE_ROW] = &&full_store_row,
+                                                          [VM_CODE_CHECK_LOAD] = &&check_load,
+                                                          [VM_CODE_CHECK_STORE] = &&check_store,
                                                           [VM_CODE_EXTERNAL] = &&external,
                                                           [VM_CODE_GUARD] = &&guard,
                                                           [VM_CODE_UNGUARD] = &&unguard,
@@ -95,6 +98,8 @@ vm_leave VM_NAME(vm_engine_run)(vm_warp *w) {
                                                             [VM_CODE_STORE] = &&masked_store,
                                                             [VM_CODE_LOAD_ROW] = &&masked_load,
                                                             [VM_CODE_STORE_ROW] = &&masked_store,
+                                                            [VM_CODE_CHECK_LOAD] = &&check_load,
+                                                            [VM_CODE_CHECK_STORE] = &&check_store,
                                                             [VM_CODE_EXTERNAL] = &&external,
                                                             [VM_CODE_GUARD] = &&guard,
                                                             [VM_CODE_UNGUARD] = &&unguard,
@@ -207,6 +212,18 @@ masked_store:
     if (!VM_NAME(vm_store)(w, op, active, m))
         goto slow_access;
     NEXT;
+check_load:
+    w->splits[w->current].pc = HERE;
+    vm_race_access(w, op, active);
+    if (active == w->live)
+        goto full_load;
+    goto masked_load;
+check_store:
+    w->splits[w->current].pc = HERE;
+    vm_race_access(w, op, active);
+    if (active == w->live)
+        goto full_store;
+    goto masked_store;
 slow_access:
     w->splits[w->current].pc = HERE;
     action = vm_memory_access(w, op, active);
