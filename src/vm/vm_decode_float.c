@@ -242,6 +242,7 @@ bool vm_decode_floating(vm_decoder *d) {
     static const lanes mul = {VM_LANE_MULF32, VM_LANE_MULF64, VM_ARITH_MUL, 2};
     static const lanes fma = {VM_LANE_FMAF32, VM_LANE_FMAF64, VM_ARITH_FMA, 3};
     static const lanes div = {VM_LANE_DIVF32, VM_LANE_DIVF64, VM_ARITH_DIV, 2};
+    static const lanes div_approx = {VM_LANE_DIVAPPROXF32, VM_LANE_DIVF64, VM_ARITH_DIV, 2};
     static const lanes rcp = {VM_LANE_RCPF32, VM_LANE_RCPF64, VM_ARITH_RCP, 1};
     static const lanes sqrt = {VM_LANE_SQRTF32, VM_LANE_SQRTF64, VM_ARITH_SQRT, 1};
     const ptx_instruction *i = d->instruction;
@@ -257,7 +258,7 @@ bool vm_decode_floating(vm_decoder *d) {
     case PTX_OP_MAD:
         return arithmetic(d, &fma);
     case PTX_OP_DIV:
-        return approximate_division(d) || rounded_unary(d, &div);
+        return approximate_division(d) || rounded_unary(d, ptx_has(i, PTX_MOD_APPROX) ? &div_approx : &div);
     case PTX_OP_RCP:
         return approximate(d, VM_APPROX_RCP) || rounded_unary(d, &rcp);
     case PTX_OP_SQRT:

@@ -309,7 +309,7 @@ static uint64_t saturating(double x, int mode, double low, double high, uint64_t
     X("min.f32 %f10, %f1, %f2;", 'f', b32(min32(s.fa, s.fb))) X("max.f32 %f10, %f1, %f2;", 'f', b32(max32(s.fa, s.fb))) X("min.NaN.f32 %f10, %f1, %f2;", 'f', s.fa != s.fa || s.fb != s.fb ? 0x7fffffffu : b32(min32(s.fa, s.fb))) \
     X("max.xorsign.abs.f32 %f10, %f1, %f2;", 'x', (b32(max32(fabsf(s.fa), fabsf(s.fb))) & 0x7fffffffu) | ((s.ua ^ s.ub) & 0x80000000u)) \
     X("neg.f32 %f10, %f1;", 'r', s.fa != s.fa ? 0x7fffffffu : s.ua ^ 0x80000000u) X("abs.f64 %fd10, %fd1;", 'd', s.da != s.da ? s.a | (uint64_t)1 << 51 : s.a & INT64_MAX) X("copysign.f32 %f10, %f1, %f2;", 'r', (s.ua & 0x80000000u) | (s.ub & 0x7fffffffu)) \
-    X("rcp.approx.f32 %f10, %f1;", 'e', b32(1 / s.fa)) X("rsqrt.approx.f32 %f10, %f1;", 'e', b32((float)(1 / sqrt(s.fa)))) X("div.approx.f32 %f10, %f1, %f2;", 'e', b32(s.fa / s.fb)) \
+    X("rcp.approx.f32 %f10, %f1;", 'e', b32(1 / s.fa)) X("rsqrt.approx.f32 %f10, %f1;", 'e', b32((float)(1 / sqrt(s.fa)))) X("div.approx.f32 %f10, %f1, %f2;", 'e', b32(fabsf(s.fb) > 0x1p126f && isfinite(s.fb) ? s.fa * copysignf(0, s.fb) : s.fa / s.fb)) \
     X("ex2.approx.f32 %f10, %f1;", 'e', b32((float)exp2(s.fa))) X("lg2.approx.f32 %f10, %f1;", 'e', b32((float)log2(s.fa))) X("tanh.approx.f32 %f10, %f1;", 'e', b32((float)tanh(s.fa))) \
     X("sin.approx.f32 %f10, %f1;", 'e', b32((float)sin(s.fa))) X("cos.approx.f32 %f10, %f1;", 'e', b32((float)cos(s.fa))) \
     X("add.f16 %h10, %h1, %h2;", 'h', to_half(half(s.ha) + half(s.hb))) X("fma.rn.f16 %h10, %h1, %h2, %h3;", 'h', to_half(fma_odd(half(s.ha), half(s.hb), half(s.hc)))) \

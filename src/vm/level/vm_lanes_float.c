@@ -63,6 +63,14 @@ void VM_NAME(vm_lane_TESTP64)(VM_LANE_ARGUMENTS) {
 }
 
 VM_DEFINE2(DIVF32, u32, f32, f32, vm_canon(x / y))
+/* div.approx (PTX ISA 9.7.3.8): by more than 2^126 the quotient is 0, of an infinity NaN; its sign is an
+ * H200's. */
+static inline u32 divide_approximately(f32 x, f32 y) {
+    f32 magnitude = __builtin_fabsf(y);
+    bool large = magnitude > 0x1p126f && magnitude < (f32)INFINITY;
+    return vm_canon(large ? x * __builtin_copysignf(0, y) : x / y);
+}
+VM_DEFINE2(DIVAPPROXF32, u32, f32, f32, divide_approximately(x, y))
 /* min, max: a number wins over a NaN, -0 is below +0; the .NaN forms give NaN when either is. */
 static inline u32 least(f32 x, f32 y) {
     u32 equal = vm_bits32(x) | vm_bits32(y);
