@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# B = A * FACTOR at the speed of memory: 16 bytes a load, four of them in flight in each thread.
+# B = A * FACTOR at the speed of memory: 16 bytes a load, two of them in flight in each thread.
 #     tirc run stream.py -D N=65536 --arg A=arange --arg B=zeros --show B
 from tvm_tirx.script import tirx as Tx
 
 N = 1 << 28
 FACTOR = 3.0
-THREADS = 256
-PIECES = 4
+THREADS = 512
+PIECES = 2
 
 
 @Tx.function

@@ -99,8 +99,12 @@ static uint32_t float_source(vm_decoder *d, ptx_type from, bool wide) {
     if (from == PTX_TYPE_F16 || from == PTX_TYPE_BF16)
         ref = vm_decode_lane_new(d, from == PTX_TYPE_F16 ? VM_LANE_F16TOF32 : VM_LANE_BF16TOF32, ref, NONE,
                                  NONE, keeps_payload(d->instruction, from));
-    else if (ptx_has(d->instruction, PTX_MOD_FTZ))
+    else if (ptx_has(d->instruction, PTX_MOD_FTZ) && d->instruction->type != PTX_TYPE_F16) {
+        /* to .f16 it flushes nothing on an H200: rounding up gives the least number */
         ref = vm_decode_lane_new(d, VM_LANE_FTZ32, ref, NONE, NONE, 0);
+        if (wide && d->instruction->type == PTX_TYPE_F64)
+            ref = vm_decode_lane_new(d, VM_LANE_CANON32, ref, NONE, NONE, 0);
+    }
     return wide ? vm_decode_lane_new(d, VM_LANE_F32TOF64, ref, NONE, NONE, 0) : ref;
 }
 

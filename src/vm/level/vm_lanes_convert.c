@@ -89,12 +89,15 @@ static inline u32 encode(f64 x, u64 imm) {
     return (u32)num_encode((num_dtype)(imm & 0xff), x, (num_rounding)(imm >> 8 & 0xff), imm >> 16 & 1);
 }
 VM_DEFINE1(ENCODE, u32, f64, encode(x, imm))
-/* cvt.rna.tf32.f32, imm 1: .satfinite. Halves away from zero; NaN only loses its low bits, as on an H200. */
+/* cvt.rna.tf32.f32: halves away from zero; a NaN only loses its low bits. imm 1: .satfinite, which takes one
+ * unit from whatever has no finite exponent then, a NaN too. All of it as on an H200 (driver 580.159.04,
+ * 2026-11-30). */
 static inline u32 tf32_away(u32 x, u64 imm) {
-    u32 magnitude = x & 0x7fffffffu, rounded = (magnitude + 0x1000) & 0xffffe000u;
+    u32 magnitude = x & 0x7fffffffu;
+    u32 rounded = (magnitude > 0x7f800000u ? magnitude : magnitude + 0x1000) & 0xffffe000u;
     if (imm && rounded >= 0x7f800000u)
-        rounded = 0x7f7fe000u;
-    return magnitude > 0x7f800000u ? x & 0xffffe000u : (x & 0x80000000u) | rounded;
+        rounded -= 0x2000;
+    return (x & 0x80000000u) | rounded;
 }
 VM_DEFINE1(TF32AWAY, u32, u32, tf32_away(x, imm))
 static inline f64 decode(u32 x, u64 imm) {
