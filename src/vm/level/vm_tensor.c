@@ -22,9 +22,11 @@ void VM_NAME(vm_tensor_multiply)(const vm_tensor_job *job, void *scratch);
  * with emax at LOW or below, or at HIGH or above, are slow: a sum below 2^33 quanta stays in f32 under HIGH.
  */
 enum { R = VM_TENSOR_ROWS, N = VM_TENSOR_BLOCK, LOW = 26, ZERO_BELOW = 90, LEAST_PRODUCT = 99, HIGH = 247 };
-/* Lowest bits of products of narrow formats are between -48 and 30; a product without one is not below any
- * quantum, which count to 31. */
-enum { ABSENT = 60, QUANTUM_MOST = 31 };
+/* The lowest bit of a number that is not zero, of a narrow format: LOW_BIAS more than its exponent, 0 to 40,
+ * and the sign in bit 7. The sum of two such bytes has the sign of the product there, and below it the
+ * product's lowest bit. A zero has a byte whose sum with any other, and with the other side's zero, does not
+ * look like a negative product below a quantum, which are QUANTUM_MOST at most. */
+enum { LOW_BIAS = 24, ZERO_A = 208, ZERO_B = 80, QUANTUM_MOST = 79 };
 
 /* Every array starts a cache line. */
 #define LINE _Alignas(64)
@@ -56,11 +58,9 @@ typedef struct workspace {
     /* cells as doubles */
     LINE f64 wide_a[32 * R];
     LINE f64 wide_b[VM_TENSOR_COLUMNS * 32];
-    LINE s8
-        la[2][32 * R]; /* exponents of the lowest bits of negative and positive numbers, ABSENT for others */
-    LINE u32 lb[VM_TENSOR_COLUMNS * 32];       /* four times the byte */
-    LINE u32 which_la[VM_TENSOR_COLUMNS * 32]; /* offset in la: for negative products with that number of B */
-    s8 least;                                  /* no product has a lower bit */
+    LINE u8 la[32 * R];                  /* lowest bits */
+    LINE u32 lb[VM_TENSOR_COLUMNS * 32]; /* four times the byte */
+    u8 least;                            /* no product has a lower bit */
     LINE u8 emax[N][R];
     LINE u8 count[N][R]; /* negative products that lose bits */
     LINE vm_tensor_cells cells;
@@ -497,120 +497,117 @@ static void find_slow(const vm_tensor_job *job, workspace *ws, const f32 *start,
 }
 
 /* ---- hw: cells as doubles ---- */
-/* Exponent of the lowest bit of a number that is not zero. */
-VM_INLINE s32 lowest_bit(u32 bits) {
-    u32 significand = (bits & 0x7fffffu) | 0x800000u, low = significand & (0u - significand);
-    s32 exponent = (s32)(bits >> 23 & 255) - 127 - 23 + (s32)(vm_bits32((f32)(s32)low) >> 23) - 127;
-    return exponent < 16 ? exponent : 16; /* infinities stay in a byte */
+/* See LOW_BIAS. Of infinities it means nothing: their cells are slow. */
+VM_INLINE u32 lowest_bit(u32 bits) {
+    u32 significand = bits | 0x800000u, low = significand & (0u - significand);
+    return (bits >> 23 & 255) - 127 - 23 + LOW_BIAS + (vm_bits32((f32)(s32)low) >> 23) - 127;
 }
 static void lowest_bits_of(const vm_tensor_job *job, workspace *ws) {
     const unsigned count_a = job->depth * R, count_b = job->depth * job->columns;
-    s32 least_a = ABSENT, least_b = ABSENT;
+    u32 least_a = QUANTUM_MOST, least_b = QUANTUM_MOST;
     for (unsigned i = 0; i < count_a; i++) {
-        u32 bits = vm_bits32(ws->a[i]);
-        s32 low = bits << 1 == 0 ? ABSENT : lowest_bit(bits);
-        ws->la[0][i] = (s8)(bits >> 31 == 0 ? ABSENT : low);
-        ws->la[1][i] = (s8)(bits >> 31 != 0 ? ABSENT : low);
+        u32 bits = vm_bits32(ws->a[i]), low = lowest_bit(bits);
+        bool zero = bits << 1 == 0;
+        ws->la[i] = (u8)(zero ? (u32)ZERO_A : low | (bits >> 24 & 0x80));
+        low = zero ? (u32)QUANTUM_MOST : low;
         least_a = low < least_a ? low : least_a;
     }
     for (unsigned i = 0; i < count_b; i++) {
-        u32 bits = vm_bits32(ws->b[i]);
-        s32 low = bits << 1 == 0 ? ABSENT : lowest_bit(bits);
-        u32 byte = (u32)low & 255, pair = byte | byte << 8;
-        ws->lb[i] = pair | pair << 16;
-        ws->which_la[i] = bits >> 31 ? sizeof ws->la[0] : 0;
+        u32 bits = vm_bits32(ws->b[i]), low = lowest_bit(bits);
+        bool zero = bits << 1 == 0;
+        ws->lb[i] = (zero ? (u32)ZERO_B : low | (bits >> 24 & 0x80)) * 0x01010101u;
+        low = zero ? (u32)QUANTUM_MOST : low;
         least_b = low < least_b ? low : least_b;
     }
-    s32 least = least_a + least_b;
-    ws->least = (s8)(least > -128 ? least : -128);
+    u32 least = least_a + least_b;
+    ws->least = (u8)(least < QUANTUM_MOST ? least : QUANTUM_MOST);
 }
 
-/* Negative products of column n that lose bits, for each row. False: there are none. */
-static bool count_cut(workspace *ws, unsigned n, unsigned depth, const u8 *emax, u8 *to) {
-    const s8_chunk least = (s8_chunk){0} + ws->least;
+/* Bytes of a block of columns: as many vectors of rows at once as the registers hold. */
+#if VM_LEVEL == 4
+enum { BYTES_HEIGHT = 2 };
+#else
+enum { BYTES_HEIGHT = 1 };
+#endif
+_Static_assert(R % (BYTES_HEIGHT * VM_CHUNK) == 0, "whole blocks");
+#define EACH_COLUMN UNROLL for (unsigned j = 0; j < N; j++)
+#define EACH_VECTOR UNROLL for (unsigned i = 0; i < BYTES_HEIGHT; i++)
+
+/* Negative products of the columns from `first` on that lose bits, for each row: those that are below the
+ * quantum, which is biased as their lowest bits are. False: there are none. */
+static bool count_cut(workspace *ws, unsigned first, unsigned depth) {
+    enum { BIAS = 127 + 25 - 2 * LOW_BIAS };
+    const u8_chunk low = (u8_chunk){0} + (u8)BIAS, high = (u8_chunk){0} + (u8)(BIAS + QUANTUM_MOST);
+    const s8_chunk least = (s8_chunk){0} + (s8)ws->least;
     bool found = false;
-    for (size_t l = 0; l < R; l += VM_CHUNK) {
-        const u8_chunk most = (u8_chunk){0} + (u8)(152 + QUANTUM_MOST);
-        const u8_chunk quantum = LESSER_BYTES(*(const u8_chunk *)(emax + l), most) - (u8)152;
-        u8_chunk count = {0};
-        if (SOME_LESS(least, quantum)) {
+    for (size_t l = 0; l < R; l += BYTES_HEIGHT * VM_CHUNK) {
+        u8_chunk count[N][BYTES_HEIGHT] = {{{0}}}, limit[N][BYTES_HEIGHT], most = {0};
+        EACH_COLUMN EACH_VECTOR {
+            const u8_chunk emax = AT(u8, ws->emax[j] + l + i * VM_CHUNK);
+            limit[j][i] = LESSER_BYTES(GREATER_BYTES(emax, low), high) - low;
+            most = GREATER_BYTES(most, limit[j][i]);
+            limit[j][i] ^= (u8)0x80; /* of the products that are negative as signed bytes */
+        }
+        if (SOME_LESS(least, most)) {
+            const u32 *lb = ws->lb + first * depth;
             found = true;
-            for (unsigned first = 0; first < depth; first += 16) {
-                const u32 *which = ws->which_la + n * depth + first;
-                const u32 *lb = ws->lb + n * depth + first;
-                const s8 *la = ws->la[0] + first * R + l;
-#define COUNT(k)                                                                                             \
-    count = COUNT_LESS(                                                                                      \
-        count, *(const s8_chunk *)(la + which[k] + (k)*R) + (s8_chunk)((u32_chunk){0} + lb[k]), quantum);
-                SIXTEEN(COUNT)
+            for (size_t k = 0; k < depth; k++) {
+                u8_chunk la[BYTES_HEIGHT];
+                EACH_VECTOR la[i] = AT(u8, ws->la + k * R + l + i * VM_CHUNK);
+                EACH_COLUMN {
+                    const u8_chunk b = (u8_chunk)((u32_chunk){0} + lb[j * depth + k]);
+                    EACH_VECTOR count[j][i] = COUNT_LESS(count[j][i], la[i] + b, limit[j][i]);
+                }
             }
         }
-        *(u8_chunk *)(to + l) = count;
+        EACH_COLUMN EACH_VECTOR SET(u8, ws->count[j] + l + i * VM_CHUNK) = count[j][i];
     }
     return found;
 }
 
-/* Halves of cells from emax, counts and the accumulator. emax is at least ZERO_BELOW, which no product has,
- * so that accumulators below it that are not zero are left to the slow road. */
-enum { DOUBLE_EXPONENT = 1023 + 52 - 127 - 25, DOUBLE_HALF = 1 << 19 };
-VM_INLINE void prepare_cells(workspace *ws, unsigned j, const f32 *start, size_t rows, bool counts) {
-    vm_tensor_cells *cells = &ws->cells;
-    CHUNKS_LOOP {
-        const u32_chunk e = WIDEN(ws->emax[j] + l);
-        const f32_chunk scale = (f32_chunk)((279 - e) << 23);
-        u32_chunk low = (u32_chunk) __builtin_convertvector(AT(f32, start + l) * scale, s32_chunk);
-        if (counts)
-            low += WIDEN(ws->count[j] + l);
-        u32_chunk high = (e << 20) + (((u32)DOUBLE_EXPONENT << 20) + DOUBLE_HALF);
-        if (ws->tall)
-            high += (u32_chunk)((s32_chunk)low >> 31);
-        SET(u32, cells->low[j] + l) = low;
-        SET(u32, cells->high[j] + l) = high;
-        SET(f32, cells->quantum[j] + l) = (f32_chunk)((e - 25) << 23);
-    }
-}
-
-/* emax of a column in f32. tiny: the least accumulator that is not zero, most: the greatest emax. */
+/* emax of a column in f32. tiny: the least accumulator that is not zero, most: the greatest emax. It is at
+ * least ZERO_BELOW, which no product has: accumulators below it that are not zero are left to the slow road.
+ */
 typedef struct extremes {
     u32_chunk tiny;
     u8_chunk most;
 } extremes;
 VM_INLINE void find_emax(workspace *ws, unsigned first, unsigned depth, const f32 *const start[N],
                          extremes *found) {
-    enum { ROWS = VM_CHUNK / 4 };
     const u32 *eb = ws->eb + first * depth;
     extremes f = *found;
-    for (size_t l = 0; l < R; l += VM_CHUNK) {
-        u8_chunk best[N];
-        UNROLL for (unsigned j = 0; j < N; j++) {
+    for (size_t l = 0; l < R; l += BYTES_HEIGHT * VM_CHUNK) {
+        u8_chunk best[N][BYTES_HEIGHT];
+        EACH_COLUMN EACH_VECTOR {
             u32_chunk field[4];
-            UNROLL for (unsigned i = 0; i < 4; i++) {
-                const u32_chunk bits = AT(u32, start[j] + l + i * ROWS), twice = bits + bits;
+            UNROLL for (unsigned part = 0; part < 4; part++) {
+                const u32_chunk bits = AT(u32, start[j] + l + i * VM_CHUNK + part * (VM_CHUNK / 4)),
+                                twice = bits + bits;
                 f.tiny = LESSER(f.tiny, twice - 1);
-                field[i] = twice >> 24;
+                field[part] = twice >> 24;
             }
-            best[j] =
+            best[j][i] =
                 GREATER_BYTES(narrow(field[0], field[1], field[2], field[3]), (u8_chunk){0} + (u8)ZERO_BELOW);
         }
         for (size_t k = 0; k < depth; k++) {
-            const u8_chunk ea = AT(u8, ws->ea + k * R + l);
-            UNROLL for (unsigned j = 0; j < N; j++) best[j] =
-                GREATER_BYTES(best[j], ea + (u8_chunk)((u32_chunk){0} + eb[j * depth + k]));
+            u8_chunk ea[BYTES_HEIGHT];
+            EACH_VECTOR ea[i] = AT(u8, ws->ea + k * R + l + i * VM_CHUNK);
+            EACH_COLUMN {
+                const u8_chunk b = (u8_chunk)((u32_chunk){0} + eb[j * depth + k]);
+                EACH_VECTOR best[j][i] = GREATER_BYTES(best[j][i], ea[i] + b);
+            }
         }
-        UNROLL for (unsigned j = 0; j < N; j++) {
-            f.most = GREATER_BYTES(f.most, best[j]);
-            SET(u8, ws->emax[j] + l) = best[j];
+        EACH_COLUMN EACH_VECTOR {
+            f.most = GREATER_BYTES(f.most, best[j][i]);
+            SET(u8, ws->emax[j] + l + i * VM_CHUNK) = best[j][i];
         }
     }
     *found = f;
 }
 static bool is_extreme(const extremes *found) {
     const u8_chunk high = (u8_chunk){0} + (u8)HIGH;
-    const u32_chunk many = (u32_chunk)(LESSER_BYTES(found->most, high) == high);
-    u32 any = 0;
-    for (unsigned i = 0; i < VM_CHUNK / 4; i++)
-        any |= many[i] | (found->tiny[i] < ((u32)ZERO_BELOW << 24) - 1);
-    return any != 0;
+    const u32_chunk least = (u32_chunk){0} + (((u32)ZERO_BELOW << 24) - 1);
+    return ANY((u32_chunk)(LESSER_BYTES(found->most, high) == high) | (u32_chunk)(found->tiny < least));
 }
 /* The same for D in f16, whose subnormals count with the least exponent. */
 static bool find_emax_half(const vm_tensor_job *job, workspace *ws, unsigned n, const f32 *start, u8 *emax) {
@@ -627,7 +624,7 @@ static bool find_emax_half(const vm_tensor_job *job, workspace *ws, unsigned n, 
 
 /* Sums that may leave 32 bits: halves back to doubles, which are numbers of quanta above the start. */
 VM_INLINE f64 sum_of(const vm_tensor_cells *cells, unsigned j, size_t l, u8 emax) {
-    u32 start = ((u32)emax << 20) + (((u32)DOUBLE_EXPONENT << 20) + DOUBLE_HALF);
+    u32 start = ((u32)emax << 20) + (((u32)VM_TENSOR_DOUBLE_EXPONENT << 20) + VM_TENSOR_DOUBLE_HALF);
     return vm_float64((u64)cells->high[j][l] << 32 | cells->low[j][l]) - vm_float64((u64)start << 32);
 }
 static void finish_tall(workspace *ws, unsigned j, f32 *restrict out, size_t rows) {
@@ -671,41 +668,41 @@ static void multiply_narrow(const vm_tensor_job *job, workspace *ws) {
     for (unsigned first = 0; first < job->columns; first += N) {
         const unsigned columns = job->columns - first < N ? job->columns - first : N;
         f32 *to[N] = {ws->block[0], ws->block[1], ws->block[2], ws->block[3]};
-        const f32 *start[N];
+        vm_tensor_origin start;
         bool doubt = ws->any_special_row;
         extremes found = {~(u32_chunk){0}, {0}};
         for (unsigned j = 0; j < N; j++) { /* columns that are not there: copies of the last one */
             const unsigned n = first + (j < columns ? j : columns - 1);
             prefetch(job, n + N);
-            start[j] = ws->block[j];
+            start.from[j] = ws->block[j];
+            start.emax[j] = ws->emax[j];
             if (direct.in)
-                start[j] = (const f32 *)(const void *)job->d[n];
+                start.from[j] = (const f32 *)(const void *)job->d[n];
             else
                 load_column(job, ws, n, ws->block[j]);
             doubt |= ws->special_column[n] != 0;
             if (half)
-                doubt |= find_emax_half(job, ws, n, start[j], ws->emax[j]);
+                doubt |= find_emax_half(job, ws, n, start.from[j], ws->emax[j]);
         }
         if (!half)
-            find_emax(ws, first, depth, start, &found);
-        for (unsigned j = 0; j < columns; j++)
-            if (count_cut(ws, first + j, depth, ws->emax[j], ws->count[j]))
-                prepare_cells(ws, j, start[j], rows, true);
-            else
-                prepare_cells(ws, j, start[j], rows, false);
+            find_emax(ws, first, depth, start.from, &found);
+        const bool counted = count_cut(ws, first, depth);
+        for (unsigned j = 0; j < N; j++)
+            start.more[j] = counted ? ws->count[j] : NULL;
         doubt |= is_extreme(&found);
         const bool stored = direct.out && !doubt;
         for (unsigned j = 0; stored && j < columns; j++)
             to[j] = (f32 *)(void *)job->d[first + j];
         if (ws->tall) {
-            VM_NAME(vm_tensor_cut_long)(ws->wide_a, ws->wide_b + first * depth, depth, &ws->cells, rows);
+            VM_NAME(vm_tensor_cut_long)
+            (ws->wide_a, ws->wide_b + first * depth, depth, &start, &ws->cells, rows);
             for (unsigned j = 0; j < columns; j++)
                 if (half)
                     finish_tall_half(ws, j, (u32 *)(void *)to[j], rows);
                 else
                     finish_tall(ws, j, to[j], rows);
         } else {
-            VM_NAME(vm_tensor_cut)(ws->wide_a, ws->wide_b + first * depth, depth, &ws->cells, to, rows);
+            VM_NAME(vm_tensor_cut)(ws->wide_a, ws->wide_b + first * depth, depth, &start, to, rows);
         }
         for (unsigned j = 0; !stored && j < columns; j++) {
             const unsigned n = first + j;

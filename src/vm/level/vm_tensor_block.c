@@ -3,6 +3,7 @@
  * sums to hide the time that one multiply-add takes, and loads less than it computes. */
 #include "vm/level/vm_tensor_block.h"
 #include "vm/level/vm_half.h"
+#include "vm/level/vm_tensor_bytes.h"
 
 enum {
     R = VM_TENSOR_ROWS,
@@ -123,13 +124,28 @@ void VM_NAME(vm_tensor_widen)(const f32 *from, f64 *to, size_t count) {
         UNROLL for (unsigned i = 0; i < LANES; i++) to[i] = (f64)from[widened_row(i)];
 }
 
-VM_INLINE void cut(const f64 *a, const f64 *b, size_t depth, vm_tensor_cells *cells, f32 *const to[N],
-                   size_t l, bool is_long) {
+/* Halves of the doubles that cells begin with. Whole quanta of an accumulator are below 2^26. */
+VM_INLINE void begin(const f32 *from, const u8 *emax, const u8 *more, bool is_long, u32_chunk *low,
+                     u32_chunk *high) {
+    const u32_chunk e = WIDEN(emax);
+    const f32_chunk scale = (f32_chunk)((279 - e) << 23);
+    *low = (u32_chunk) __builtin_convertvector(AT(f32, from) * scale, s32_chunk);
+    if (more)
+        *low += WIDEN(more);
+    *high = (e << 20) + (((u32)VM_TENSOR_DOUBLE_EXPONENT << 20) + VM_TENSOR_DOUBLE_HALF);
+    if (is_long)
+        *high += (u32_chunk)((s32_chunk)*low >> 31);
+}
+
+VM_INLINE void cut(const f64 *a, const f64 *b, size_t depth, const vm_tensor_origin *start,
+                   vm_tensor_cells *cells, f32 *const to[N], size_t l, bool is_long, bool counted) {
     f64_chunk sum[N][HEIGHT];
     UNROLL for (unsigned j = 0; j < N; j++) {
         UNROLL for (unsigned i = 0; i < HEIGHT; i += 2) {
-            const u32_chunk low = AT(u32, cells->low[j] + l + i * WIDE_LANES);
-            const u32_chunk high = AT(u32, cells->high[j] + l + i * WIDE_LANES);
+            const size_t at = l + i * WIDE_LANES;
+            u32_chunk low, high;
+            begin(start->from[j] + at, start->emax[j] + at, counted ? start->more[j] + at : NULL, is_long,
+                  &low, &high);
             sum[j][i] = PACK_FIRST(low, high);
             sum[j][i + 1] = PACK_SECOND(low, high);
         }
@@ -155,22 +171,30 @@ VM_INLINE void cut(const f64 *a, const f64 *b, size_t depth, vm_tensor_cells *ce
                 SET(u32, cells->low[j] + at) = low;
                 SET(u32, cells->high[j] + at) = HIGHS(sum[j][i], sum[j][i + 1]);
             } else {
-                SET(f32, to[j] + at) =
-                    __builtin_convertvector((s32_chunk)low, f32_chunk) * AT(f32, cells->quantum[j] + at);
+                const f32_chunk quantum = (f32_chunk)((WIDEN(start->emax[j] + at) - 25) << 23);
+                SET(f32, to[j] + at) = __builtin_convertvector((s32_chunk)low, f32_chunk) * quantum;
             }
         }
     }
 }
-void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_cells *cells,
+void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_origin *start,
                             f32 *const to[N], size_t rows) {
-    vm_tensor_cells *same = (vm_tensor_cells *)(uintptr_t)cells; /* read only */
+    const bool counted = start->more[0] != NULL;
     for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
-        cut(a, b, depth, same, to, l, false);
+        if (counted)
+            cut(a, b, depth, start, NULL, to, l, false, true);
+        else
+            cut(a, b, depth, start, NULL, to, l, false, false);
 }
-void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells,
-                                 size_t rows) {
+void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_origin *start,
+                                 vm_tensor_cells *cells, size_t rows) {
+    f32 *const none[N] = {NULL};
+    const bool counted = start->more[0] != NULL;
     for (size_t l = 0; l < rows; l += HEIGHT * WIDE_LANES)
-        cut(a, b, depth, cells, NULL, l, true);
+        if (counted)
+            cut(a, b, depth, start, cells, none, l, true, true);
+        else
+            cut(a, b, depth, start, cells, none, l, true, false);
 }
 
 /* ---- operands ---- */

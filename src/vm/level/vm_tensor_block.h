@@ -32,20 +32,25 @@ bool VM_NAME(vm_tensor_chain)(const f32 *a, const f32 *b, unsigned depth,
                               const f32 *const start[VM_TENSOR_BLOCK], f32 *const to[VM_TENSOR_BLOCK],
                               size_t rows);
 
-/* hw: cells as doubles whose unit in the last place is the quantum of the cell, 1.5 * 2^52 of them and a sum
- * of fewer than 2^50: adding a product cuts it down to whole quanta, when the processor rounds toward zero.
- * high and low are the halves of the double. */
+/* hw: a cell is a double whose unit in the last place is the quantum of the cell, 2^(emax - 25); it begins as
+ * 1.5 * 2^52 of them and the accumulator. As long as the sum stays below 2^50, adding a product cuts it down
+ * to whole quanta, when the processor rounds toward zero. Its halves are words: low has the sum. */
+enum { VM_TENSOR_DOUBLE_EXPONENT = 1023 + 52 - 127 - 25, VM_TENSOR_DOUBLE_HALF = 1 << 19 };
+typedef struct vm_tensor_origin {
+    const f32 *from[VM_TENSOR_BLOCK];     /* accumulators */
+    const uint8_t *emax[VM_TENSOR_BLOCK]; /* + 127, by row */
+    const uint8_t *more[VM_TENSOR_BLOCK]; /* quanta to be added, by row; NULL, all of them: none */
+} vm_tensor_origin;
+/* Rows of f32 as f64, in the order that vm_tensor_cut reads them. */
+void VM_NAME(vm_tensor_widen)(const f32 *from, f64 *to, size_t count);
+/* Adds the products; the sums, less than 2^31 quanta, as f32. to may be from. */
+void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_origin *start,
+                            f32 *const to[VM_TENSOR_BLOCK], size_t rows);
+/* The same with longer sums, which are left as the halves of doubles. */
 typedef struct vm_tensor_cells {
     _Alignas(64) u32 low[VM_TENSOR_BLOCK][VM_TENSOR_ROWS];
     _Alignas(64) u32 high[VM_TENSOR_BLOCK][VM_TENSOR_ROWS];
-    _Alignas(64) f32 quantum[VM_TENSOR_BLOCK][VM_TENSOR_ROWS];
 } vm_tensor_cells;
-/* Rows of f32 as f64, in the order that vm_tensor_cut reads them. */
-void VM_NAME(vm_tensor_widen)(const f32 *from, f64 *to, size_t count);
-/* Adds the products. to: low, a signed number of quanta, as f32. */
-void VM_NAME(vm_tensor_cut)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_cells *cells,
-                            f32 *const to[VM_TENSOR_BLOCK], size_t rows);
-/* The same, and leaves low and high in cells. */
-void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, vm_tensor_cells *cells,
-                                 size_t rows);
+void VM_NAME(vm_tensor_cut_long)(const f64 *a, const f64 *b, unsigned depth, const vm_tensor_origin *start,
+                                 vm_tensor_cells *cells, size_t rows);
 #endif

@@ -68,6 +68,17 @@ VM_INLINE u8_chunk narrow(u32_chunk a, u32_chunk b, u32_chunk c, u32_chunk d) {
 #define GREATER_BYTES(a, b) (((a) & (u8_chunk)((a) > (b))) | ((b) & (u8_chunk)((a) <= (b))))
 #define LESSER_BYTES(a, b)  (((a) & (u8_chunk)((a) < (b))) | ((b) & (u8_chunk)((a) >= (b))))
 #endif
+/* Whether some bit is set. */
+#if VM_LEVEL == 4
+#define ANY(x) (_mm512_test_epi32_mask((__m512i)(x), (__m512i)(x)) != 0)
+#elif VM_LEVEL == 3
+#define ANY(x) (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#else
+#define ANY(x) any_bit((u32_chunk)(x))
+VM_INLINE bool any_bit(u32_chunk x) {
+    return (x[0] | x[1] | x[2] | x[3]) != 0;
+}
+#endif
 /* n + 1 where signed bytes of a are below those of b; whether some are. */
 #if VM_LEVEL == 4
 #define COUNT_LESS(n, a, b)                                                                                  \
@@ -76,13 +87,6 @@ VM_INLINE u8_chunk narrow(u32_chunk a, u32_chunk b, u32_chunk c, u32_chunk d) {
 #define SOME_LESS(a, b) (_mm512_cmplt_epi8_mask((__m512i)(a), (__m512i)(b)) != 0)
 #else
 #define COUNT_LESS(n, a, b) ((n) - (u8_chunk)((s8_chunk)(a) < (s8_chunk)(b)))
-#define SOME_LESS(a, b)     some((u8_chunk)((s8_chunk)(a) < (s8_chunk)(b)))
-VM_INLINE bool some(u8_chunk mask) {
-    u32_chunk words = (u32_chunk)mask;
-    u32 any = 0;
-    for (unsigned i = 0; i < VM_CHUNK / 4; i++)
-        any |= words[i];
-    return any != 0;
-}
+#define SOME_LESS(a, b)     ANY((s8_chunk)(a) < (s8_chunk)(b))
 #endif
 #endif
