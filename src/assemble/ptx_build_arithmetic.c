@@ -376,6 +376,13 @@ ptx_operand ptx_build_compare(ptx_builder *b, ir_op op, ir_type type, ptx_operan
         b->want = want;
         type = f32_type;
     }
+    if (ptx_build_is_immediate(x) && !ptx_build_is_immediate(y)) { /* 3 < y is y > 3, without a register */
+        static const ptx_mod turned[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_GT,
+                                         PTX_MOD_GE, PTX_MOD_LT, PTX_MOD_LE};
+        ptx_operand swap = x;
+        x = y, y = swap;
+        comparison = turned[op - IR_EQ];
+    }
     if (ir_type_is_float(type) && op == IR_NE)
         comparison = PTX_MOD_NEU;
     x = ptx_build_in_register(b, ptx_build_class_of(type), x);

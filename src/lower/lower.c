@@ -41,6 +41,7 @@ static const pass_row passes[] = {
     {"optimise_induction", lower_optimise_induction, FOR_PTX, IR_FORM_FLAT, "pointers that advance evenly become registers"},
     {"optimise_hoist", lower_optimise_hoist, FOR_PTX, IR_FORM_FLAT, "what never changes in a loop is computed before it"},
     {"optimise_loads", lower_optimise_loads, FOR_PTX, IR_FORM_FLAT, "equal loads with no store between are one"},
+    {"optimise_select_loaded", lower_optimise_select, FOR_PTX, IR_FORM_FLAT, "the same for branches whose loads are shared now"},
     {"optimise_share", lower_optimise_share, FOR_PTX, IR_FORM_FLAT, "values needed on several paths are computed above them"},
     {"optimise_dead", lower_optimise_dead, FOR_PTX, IR_FORM_FLAT, "what no effect depends on is gone"},
 };

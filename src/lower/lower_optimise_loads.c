@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A value that several statements of one block load from the same place, with nothing in between that may
  * have changed it, is loaded once. In and out: flat form. A load that is merged keeps its origin; loads with
- * different origins are different expressions and stay apart. Must not move a load over a store that may
- * touch it, over synchronisation, or into another block. */
+ * different origins are different expressions and stay apart. A branch that only assigns one register shares
+ * its loads too where what follows loads the same in any case. Must not move a load over a store that may
+ * touch it, over synchronisation, or to where the script does not load. */
 #include "lower/lower_optimise.h"
 
 /* One load that is still good where the walk stands. */
@@ -21,6 +22,7 @@ typedef struct group {
     const ir_expr *load;
     size_t first;
     uint32_t uses;
+    bool certain; /* some use is on every way through the block */
     ir_var *var;
 } group;
 
@@ -30,6 +32,7 @@ typedef struct state {
     BASE_VECTOR(group) groups;
     BASE_VECTOR(use) uses;
     size_t statement;
+    bool in_branch; /* what is found is loaded only where the branch is taken */
     lower_aliases aliases;
     base_map *active; /* of the statement being rewritten: load id + 1 -> ir_expr of the variable */
 } state;
@@ -71,11 +74,12 @@ static void note_load(void *user, const ir_expr *e) {
             continue;
         group *g = &st->groups.items[st->known.items[i].group];
         g->uses++;
+        g->certain |= !st->in_branch;
         base_vector_push(st->context->arena, &st->uses, (use){st->statement, st->known.items[i].group});
         return;
     }
     uint32_t index = (uint32_t)st->groups.count;
-    base_vector_push(st->context->arena, &st->groups, (group){e, st->statement, 1, NULL});
+    base_vector_push(st->context->arena, &st->groups, (group){e, st->statement, 1, !st->in_branch, NULL});
     base_vector_push(st->context->arena, &st->uses, (use){st->statement, index});
     base_vector_push(st->context->arena, &st->known, (known_load){e, st->statement, index});
 }
@@ -113,6 +117,25 @@ static void forget_below(void *user, ir_stmt *s) {
         forget(st, NULL, s->as.pointer_store.base);
 }
 
+/* The one assignment of a branch without another side; NULL when there is more to it. */
+static ir_stmt *lone_assignment(ir_stmt *s) {
+    if (s->kind != IR_STMT_IF || s->as.branch.else_body)
+        return NULL;
+    ir_stmt *body = s->as.branch.then_body;
+    while (body->kind == IR_STMT_BLOCK && body->as.block.body.count == 1)
+        body = body->as.block.body.items[0];
+    return body->kind == IR_STMT_ASSIGN && !ir_expr_has_effect(body->as.assign.value) ? body : NULL;
+}
+
+/* What follows a statement that may leave the block is not on every way. */
+static void forget_uncertain(state *st) {
+    size_t kept = 0;
+    for (size_t i = 0; i < st->known.count; i++)
+        if (st->groups.items[st->known.items[i].group].certain)
+            st->known.items[kept++] = st->known.items[i];
+    st->known.count = kept;
+}
+
 static void find_in_block(state *st, ir_stmt *block) {
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
@@ -123,7 +146,15 @@ static void find_in_block(state *st, ir_stmt *block) {
                      s->kind == IR_STMT_POINTER_STORE || s->kind == IR_STMT_EVALUATE || s->kind == IR_STMT_IF;
         if (plain && !effect)
             ir_stmt_expressions(s, find_in, st);
+        ir_stmt *assignment = plain && !effect ? lone_assignment(s) : NULL;
+        if (assignment) {
+            st->in_branch = true;
+            ir_stmt_expressions(assignment, find_in, st);
+            st->in_branch = false;
+        }
         lower_visit_statements(s, forget_below, st);
+        if (!plain || (s->kind == IR_STMT_IF && !assignment))
+            forget_uncertain(st);
     }
 }
 
@@ -149,7 +180,7 @@ static void rewrite_block(state *st, ir_stmt *block) {
         st->active = base_map_create(st->context->arena);
         for (; next < st->uses.count && st->uses.items[next].statement == i; next++) {
             group *g = &st->groups.items[st->uses.items[next].group];
-            if (g->uses < 2)
+            if (g->uses < 2 || !g->certain)
                 continue;
             if (!g->var) {
                 ir_stmt *let = lower_new_let(st->context, "loaded", g->load, s->span);
@@ -164,6 +195,9 @@ static void rewrite_block(state *st, ir_stmt *block) {
         }
         if (any)
             ir_stmt_expressions(s, rewrite, st);
+        ir_stmt *assignment = any ? lone_assignment(s) : NULL;
+        if (assignment)
+            ir_stmt_expressions(assignment, rewrite, st);
         base_vector_push(st->context->arena, &out, s);
     }
     block->as.block.body.items = out.items;
@@ -178,7 +212,7 @@ static void each_block(void *user, ir_stmt *s) {
     st->known.count = st->groups.count = st->uses.count = 0;
     find_in_block(st, s);
     for (size_t i = 0; i < st->groups.count; i++)
-        if (st->groups.items[i].uses > 1) {
+        if (st->groups.items[i].uses > 1 && st->groups.items[i].certain) {
             rewrite_block(st, s);
             return;
         }

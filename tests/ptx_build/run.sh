@@ -24,7 +24,7 @@ ptxas=
 for candidate in "$(dirname "${TIRC_NVCC:-/none/nvcc}")/ptxas" "$(command -v ptxas)" "${CUDA_HOME:-/none}/bin/ptxas" /usr/local/cuda/bin/ptxas; do
   if [ -x "$candidate" ]; then ptxas=$candidate; break; fi
 done
-none=optimise_unroll,optimise_promote,optimise_propagate,optimise_select,optimise_addresses,optimise_induction,optimise_hoist
+none=optimise_unroll,optimise_promote,optimise_propagate,optimise_divide,optimise_select,optimise_select_loaded,optimise_addresses,optimise_induction,optimise_hoist
 none=$none,optimise_widen,optimise_loads,optimise_share,optimise_dead
 
 for case in tests/ptx_build/cases/*.tir; do

@@ -12,13 +12,13 @@ enum { PROGRAMS = 130 };
 /* ---- running ---- */
 
 static const char *const all_passes =
-    "optimise_unroll,optimise_promote,optimise_propagate,optimise_select,optimise_addresses,optimise_"
-    "induction,"
-    "optimise_hoist,optimise_widen,optimise_loads,optimise_share,optimise_dead";
-static const char *const passes[] = {"optimise_unroll",    "optimise_promote",   "optimise_propagate",
-                                     "optimise_select",    "optimise_addresses", "optimise_widen",
-                                     "optimise_induction", "optimise_hoist",     "optimise_loads",
-                                     "optimise_share",     "optimise_dead"};
+    "optimise_unroll,optimise_promote,optimise_propagate,optimise_divide,optimise_select,optimise_addresses,"
+    "optimise_induction,optimise_hoist,optimise_widen,optimise_loads,optimise_select_loaded,optimise_share,"
+    "optimise_dead";
+static const char *const passes[] = {
+    "optimise_unroll", "optimise_promote",   "optimise_propagate",    "optimise_select", "optimise_addresses",
+    "optimise_widen",  "optimise_induction", "optimise_hoist",        "optimise_loads",  "optimise_share",
+    "optimise_dead",   "optimise_divide",    "optimise_select_loaded"};
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 
 /* all_passes without the one kept. */
@@ -170,6 +170,31 @@ static void guarded_division_stays(void **state) {
     assert_true(division > guard);
 }
 
+static unsigned loads_of(base_arena *arena, const char *body) {
+    base_builder out;
+    unsigned count = 0;
+    lower_text(arena, base_arena_format(arena, HEAD "%s", body), &out);
+    for (const char *at = out.data; (at = strstr(at, "S.data[")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A branch shares its load with what follows only where that is loaded in any case. */
+static void branches_share_loads(void **state) {
+#define SHARED "    alloc S: float32[64] shared\n    v: float32 = A[n]\n    k: int32 = n\n"
+#define BRANCH "    if n > 7:\n        v = v + S[3]\n"
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    A[0] = S[3] + v\n"), 1);
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    A[0] = v\n"), 1);
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    S[n] = 4.0\n    A[0] = S[3] + v\n"), 3);
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    cta_sync()\n    A[0] = S[3] + v\n"), 2);
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    if n > 9:\n        return\n    A[0] = S[3] + v\n"),
+                     2);
+    assert_int_equal(loads_of(*state, SHARED BRANCH "    if n > 9:\n        A[0] = S[3] + v\n"), 2);
+    assert_int_equal(loads_of(*state, SHARED BRANCH BRANCH "    A[0] = v\n"), 2);
+    assert_int_equal(loads_of(*state, SHARED "    if n > 7:\n        k = k + int32(S[k])\n    A[0] = S[k]\n"),
+                     2);
+}
+
 /* An address inside storage that the loop itself makes has no meaning before it. */
 static void own_storage_stays_inside(void **state) {
     static const char *const bodies[] = {
@@ -223,8 +248,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(neighbours_load_together), UNIT_WITH_ARENA(locals_are_placed),
         UNIT_WITH_ARENA(outside_stays_in_memory),  UNIT_WITH_ARENA(guarded_division_stays),
-        UNIT_WITH_ARENA(own_storage_stays_inside), UNIT_WITH_ARENA(loop_body_is_bare),
-        cmocka_unit_test(passes_keep_meaning),
+        UNIT_WITH_ARENA(branches_share_loads),     UNIT_WITH_ARENA(own_storage_stays_inside),
+        UNIT_WITH_ARENA(loop_body_is_bare),        cmocka_unit_test(passes_keep_meaning),
     };
     return cmocka_run_group_tests_name("lower_optimise", tests, NULL, NULL);
 }

@@ -102,7 +102,8 @@ static void run_on_machine(base_arena *arena, const ir_function *function, const
 
 static void random_functions(void **state) {
     static const char none[] =
-        "optimise_unroll,optimise_promote,optimise_propagate,optimise_select,optimise_addresses,optimise_"
+        "optimise_unroll,optimise_promote,optimise_propagate,optimise_divide,optimise_select,optimise_select_"
+        "loaded,optimise_addresses,optimise_"
         "widen,"
         "optimise_induction,optimise_hoist,optimise_loads,optimise_share,optimise_dead";
     unsigned sound = 0;
