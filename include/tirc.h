@@ -369,7 +369,12 @@ typedef struct tirc_gpu_launch {
     void *const *parameters; /* one pointer per kernel parameter, in the order of the signature */
     void *stream;            /* CUstream; NULL: the default one */
     bool cooperative, programmatic, non_portable_cluster, has_priority, has_carveout;
-    int32_t priority, carveout; /* carveout: shared memory that an SM is to have, in percent */
+    int32_t priority, carveout;    /* carveout: shared memory that an SM is to have, in percent */
+    uint32_t preferred_cluster[3]; /* larger clusters where there is room; [0] 0: none. CUDA 12.8 */
+    int32_t cluster_policy;        /* 0: none; 1 default, 2 spread, 3 load balancing */
+    int32_t sync_domain;           /* of memory synchronisation; 0: none; 1 default, 2 remote */
+    bool has_sync_domain_map;
+    uint8_t sync_domain_map[2]; /* numbers of the default and the remote domain */
 } tirc_gpu_launch;
 /* Starts the kernel and returns. The opt-in for much shared memory is made when needed and never taken back.
  */

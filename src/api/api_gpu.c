@@ -21,7 +21,7 @@ struct tirc_gpu_kernel {
 /* A problem of the gpu module as a diagnostic. What the machine lacks is incomplete, what the caller did an
  * error. */
 static tirc_status report_with(tirc_session *session, const gpu_problem *problem, const lower_plan *plan) {
-    static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913", "T0920"};
+    static const char *const lacking[] = {"T0910", "T0911", "T0912", "T0913", "T0920", "T0923"};
     base_diagnostic *diagnostic =
         base_report(session->diagnostics, BASE_ERROR, problem->code, BASE_NO_SPAN, "%s", problem->text);
     if (problem->help[0])
@@ -202,8 +202,16 @@ static gpu_launch launch_of(const api_run *run, void *const *values) {
             launch.carveout = planned->carveout;
         }
         launch.cluster_policy = (int32_t)planned->cluster_policy;
+        launch.sync_domain = (int32_t)planned->sync_domain;
+        launch.has_domain_map = planned->has_domain_map;
+        for (int i = 0; i < 2; ++i)
+            launch.domain_map[i] = (uint8_t)planned->domain_map[i];
+        for (int i = 0; i < 3; ++i)
+            launch.preferred[i] = (uint32_t)planned->preferred[i];
     }
-    uint64_t ctas = (uint64_t)machine->cluster[0] * machine->cluster[1] * machine->cluster[2];
+    uint64_t ctas = (uint64_t)machine->cluster[0] * machine->cluster[1] * machine->cluster[2],
+             preferred = (uint64_t)launch.preferred[0] * launch.preferred[1] * launch.preferred[2];
+    ctas = preferred > ctas ? preferred : ctas;
     launch.non_portable_cluster =
         planned && planned->cluster_size == IR_CLUSTER_SIZE_ANY
             ? true
@@ -431,11 +439,17 @@ static gpu_launch copied(const tirc_gpu_launch *launch) {
                        .has_priority = launch->has_priority,
                        .priority = launch->priority,
                        .has_carveout = launch->has_carveout,
-                       .carveout = launch->carveout};
+                       .carveout = launch->carveout,
+                       .cluster_policy = launch->cluster_policy,
+                       .sync_domain = launch->sync_domain,
+                       .has_domain_map = launch->has_sync_domain_map};
+    for (int i = 0; i < 2; ++i)
+        with.domain_map[i] = launch->sync_domain_map[i];
     for (int i = 0; i < 3; ++i) {
         with.grid[i] = launch->grid[i];
         with.block[i] = launch->block[i];
         with.cluster[i] = launch->cluster[i];
+        with.preferred[i] = launch->preferred_cluster[i];
     }
     return with;
 }

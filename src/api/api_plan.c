@@ -164,6 +164,16 @@ static void attribute_words(const ir_launch *launch, base_builder *out) {
                             ir_cluster_policy_name(launch->cluster_policy));
     if (launch->cluster_size)
         base_builder_format(out, "  cluster size %s\n", ir_cluster_size_name(launch->cluster_size));
+    if (launch->preferred[0])
+        base_builder_format(
+            out, "  preferred cluster (%" PRId32 ", %" PRId32 ", %" PRId32 ") where there is room\n",
+            launch->preferred[0], launch->preferred[1], launch->preferred[2]);
+    if (launch->sync_domain)
+        base_builder_format(out, "  memory synchronisation domain %s\n",
+                            ir_sync_domain_name(launch->sync_domain));
+    if (launch->has_domain_map)
+        base_builder_format(out, "  domains: default is %" PRId32 ", remote is %" PRId32 "\n",
+                            launch->domain_map[0], launch->domain_map[1]);
 }
 
 void api_plan_text(const tirc_session *session, const lower_plan *plan, const char *target,
@@ -363,6 +373,14 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
                                 ir_cluster_policy_name(launch->cluster_policy));
         if (launch->cluster_size)
             base_builder_format(out, ",\"cluster_size\":\"%s\"", ir_cluster_size_name(launch->cluster_size));
+        if (launch->preferred[0])
+            base_builder_format(out, ",\"preferred_cluster\":[%" PRId32 ",%" PRId32 ",%" PRId32 "]",
+                                launch->preferred[0], launch->preferred[1], launch->preferred[2]);
+        if (launch->sync_domain)
+            base_builder_format(out, ",\"sync_domain\":\"%s\"", ir_sync_domain_name(launch->sync_domain));
+        if (launch->has_domain_map)
+            base_builder_format(out, ",\"sync_domain_map\":[%" PRId32 ",%" PRId32 "]", launch->domain_map[0],
+                                launch->domain_map[1]);
     }
     json_parameters(arena, plan->function, out);
     base_builder_format(

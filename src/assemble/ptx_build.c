@@ -195,7 +195,7 @@ static void launch_bounds(ptx_builder *b) {
     if (!launch->present)
         return;
     int64_t block[3], cluster[3];
-    bool constant = true, clustered = launch->cluster[0] != NULL;
+    bool constant = true, clustered = launch->cluster[0] != NULL && !launch->preferred[0];
     for (int i = 0; i < 3; i++) {
         constant = constant && launch->block[i] && ir_is_int(launch->block[i], &block[i]) && block[i] > 0 &&
                    block[i] <= 1024;

@@ -204,12 +204,14 @@ static void attributes(cuda_writer *w, const lower_plan *plan) {
     const ir_launch *launch = &plan->function->launch;
     int64_t ctas = 1;
     unsigned count = 0;
-    bool constant = lower_plan_cluster(plan, &ctas), varies = launch->cluster[0] && !constant;
+    bool constant = lower_plan_cluster(plan, &ctas);
+    bool varies = launch->cluster[0] && (!constant || launch->preferred[0]);
     unsigned wanted = (unsigned)varies + launch->cooperative + launch->programmatic + launch->has_priority +
-                      (launch->cluster_policy != IR_CLUSTER_POLICY_NONE);
+                      (launch->cluster_policy != IR_CLUSTER_POLICY_NONE) + (launch->preferred[0] != 0) +
+                      (launch->sync_domain != IR_SYNC_DOMAIN_NONE) + launch->has_domain_map;
     set_once(w, plan,
              lower_plan_non_portable(plan, NULL) ||
-                 (varies && launch->cluster_size != IR_CLUSTER_SIZE_PORTABLE));
+                 (varies && !constant && launch->cluster_size != IR_CLUSTER_SIZE_PORTABLE));
     if (!wanted)
         return;
     base_builder_format(w->out,
@@ -225,6 +227,22 @@ static void attributes(cuda_writer *w, const lower_plan *plan) {
         }
         count++;
     }
+    for (int i = 0; i < 3 && launch->preferred[0]; i++)
+        base_builder_format(
+            w->out, "%s  attributes[%u].val.preferredClusterDim.%c = %ld;\n",
+            i ? ""
+              : base_arena_format(
+                    w->arena, "  attributes[%u].id = cudaLaunchAttributePreferredClusterDimension;\n", count),
+            count, "xyz"[i], (long)launch -> preferred[i]);
+    count += launch->preferred[0] != 0;
+    if (launch->sync_domain)
+        attribute(w, &count, "MemSyncDomain", "memSyncDomain",
+                  launch->sync_domain == IR_SYNC_DOMAIN_REMOTE ? "cudaLaunchMemSyncDomainRemote"
+                                                               : "cudaLaunchMemSyncDomainDefault");
+    if (launch->has_domain_map)
+        attribute(w, &count, "MemSyncDomainMap", "memSyncDomainMap",
+                  base_arena_format(w->arena, "{%ld, %ld}", (long)launch->domain_map[0],
+                                    (long)launch->domain_map[1]));
     if (launch->cooperative)
         attribute(w, &count, "Cooperative", "cooperative", "1");
     if (launch->programmatic)

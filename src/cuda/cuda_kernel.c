@@ -22,7 +22,7 @@ static void attributes(cuda_writer *w, const ir_launch *launch) {
         base_builder_char(out, '\n');
         return;
     }
-    bool clustered = true;
+    bool clustered = !launch->preferred[0]; /* a size on the kernel would rule out the preferred one */
     for (int i = 0; i < 3; i++)
         clustered = clustered && launch->cluster[i] && ir_is_int(launch->cluster[i], &cluster[i]);
     if (clustered)

@@ -65,6 +65,10 @@ typedef struct gpu_launch {
     int32_t priority;
     int32_t carveout;       /* preferred shared memory in percent of the SM's, 0 to 100 */
     int32_t cluster_policy; /* 0: not given; else CUclusterSchedulingPolicy + 1 */
+    uint32_t preferred[3];  /* CTAs of a preferred cluster; [0] 0: none */
+    int32_t sync_domain;    /* 0: not given; else CUlaunchMemSyncDomain + 1 */
+    bool has_domain_map;
+    uint8_t domain_map[2]; /* numbers of the default and the remote domain */
 } gpu_launch;
 /* Starts the kernel. Everything that the driver would refuse with a bare number is checked before, with the
  * numbers. */

@@ -12,6 +12,7 @@ typedef struct driver_attribute {
         uint64_t bytes[8];
         int32_t number;
         uint32_t dimensions[3];
+        uint8_t numbers[2];
     } value;
 } driver_attribute;
 typedef struct driver_config {
@@ -55,7 +56,11 @@ enum { /* CUlaunchAttributeID */
        LAUNCH_CLUSTER = 4,
        LAUNCH_CLUSTER_POLICY = 5,
        LAUNCH_PROGRAMMATIC = 6,
-       LAUNCH_PRIORITY = 8
+       LAUNCH_PRIORITY = 8,
+       LAUNCH_DOMAIN_MAP = 9,
+       LAUNCH_DOMAIN = 10,
+       LAUNCH_PREFERRED_CLUSTER = 11, /* from CUDA 12.8 on */
+       LAUNCH_ATTRIBUTES_MOST = 8     /* of one launch */
 };
 enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 

@@ -71,7 +71,41 @@ static bool check_shape(const gpu_code *code, const gpu_launch *launch, gpu_prob
     return true;
 }
 
-static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[5]) {
+/* What cluster and grid ask of a preferred cluster, and how old the driver may be. */
+static bool check_preferred(const gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
+    enum { DRIVER_WITH_PREFERRED = 12080 };
+    const gpu_facts *facts = &code->device->facts;
+    uint64_t ctas = 1;
+    if (facts->driver_version < DRIVER_WITH_PREFERRED) {
+        problem_set(problem, "T0923",
+                    "preferred clusters need a driver for CUDA 12.8; this one speaks CUDA %d.%d",
+                    facts->driver_version / 1000, facts->driver_version % 1000 / 10);
+        problem_help(problem, "leave out preferred_cluster, or take a newer driver");
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        uint32_t preferred = launch->preferred[i], cluster = launch->cluster[0] ? launch->cluster[i] : 1;
+        if (preferred == 0 || preferred % cluster || (i == 2 && preferred != cluster) ||
+            launch->grid[i] % preferred) {
+            problem_set(
+                problem, "T0917",
+                "a preferred cluster of %u CTAs in %c, beside a cluster of %u and a grid of %u; it has to be "
+                "%s the cluster's extent and to divide the grid's",
+                preferred, "xyz"[i], cluster, launch -> grid[i], i == 2 ? "equal to" : "a multiple of");
+            return false;
+        }
+        ctas *= preferred;
+    }
+    if (ctas > (launch->non_portable_cluster ? 16u : 8u)) {
+        problem_set(problem, "T0917", "a preferred cluster of %llu CTAs; %s", (unsigned long long)ctas,
+                    launch->non_portable_cluster ? "at most 16 are possible"
+                                                 : "more than 8 need the non-portable cluster size allowed");
+        return false;
+    }
+    return true;
+}
+
+static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[LAUNCH_ATTRIBUTES_MOST]) {
     uint32_t count = 0;
     if (launch->cluster[0]) {
         out[count] = (driver_attribute){.id = LAUNCH_CLUSTER};
@@ -82,6 +116,17 @@ static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[5
     if (launch->cluster_policy)
         out[count++] =
             (driver_attribute){.id = LAUNCH_CLUSTER_POLICY, .value.number = launch->cluster_policy - 1};
+    if (launch->preferred[0]) {
+        out[count] = (driver_attribute){.id = LAUNCH_PREFERRED_CLUSTER};
+        for (int i = 0; i < 3; ++i)
+            out[count].value.dimensions[i] = launch->preferred[i];
+        ++count;
+    }
+    if (launch->sync_domain)
+        out[count++] = (driver_attribute){.id = LAUNCH_DOMAIN, .value.number = launch->sync_domain - 1};
+    if (launch->has_domain_map)
+        out[count++] = (driver_attribute){.id = LAUNCH_DOMAIN_MAP,
+                                          .value.numbers = {launch->domain_map[0], launch->domain_map[1]}};
     if (launch->cooperative)
         out[count++] = (driver_attribute){.id = LAUNCH_COOPERATIVE, .value.number = 1};
     if (launch->programmatic)
@@ -93,7 +138,9 @@ static uint32_t fill_attributes(const gpu_launch *launch, driver_attribute out[5
 
 static bool prepare(gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
     const gpu_driver *driver = &code->device->driver;
-    if (!check_shape(code, launch, problem) || !allow_shared(code, launch->dynamic_shared_bytes, problem))
+    if (!check_shape(code, launch, problem) ||
+        (launch->preferred[0] && !check_preferred(code, launch, problem)) ||
+        !allow_shared(code, launch->dynamic_shared_bytes, problem))
         return false;
     if (launch->non_portable_cluster && !code->non_portable_set) {
         int result = driver->function_set(code->function, FUNCTION_NON_PORTABLE_CLUSTER, 1);
@@ -117,7 +164,7 @@ static bool prepare(gpu_code *code, const gpu_launch *launch, gpu_problem *probl
 }
 
 static int fire(const gpu_code *code, const gpu_launch *launch) {
-    driver_attribute attributes[5];
+    driver_attribute attributes[LAUNCH_ATTRIBUTES_MOST];
     driver_config config = {.shared_bytes = (uint32_t)launch->dynamic_shared_bytes,
                             .stream = launch->stream,
                             .attributes = attributes,

@@ -258,6 +258,14 @@ typedef enum ir_cluster_size {
     IR_CLUSTER_SIZE_PORTABLE, /* at most what every device of the kind takes */
     IR_CLUSTER_SIZE_ANY       /* also what needs the non-portable size allowed */
 } ir_cluster_size;
+/* Domains of memory synchronisation: a fence of one does not wait for what kernels of another have written.
+ */
+typedef enum ir_sync_domain {
+    IR_SYNC_DOMAIN_NONE,
+    IR_SYNC_DOMAIN_DEFAULT,
+    IR_SYNC_DOMAIN_REMOTE
+} ir_sync_domain;
+const char *ir_sync_domain_name(ir_sync_domain domain);       /* NULL behind the last */
 const char *ir_cluster_policy_name(ir_cluster_policy policy); /* NULL behind the last */
 const char *ir_cluster_size_name(ir_cluster_size size);
 
@@ -275,6 +283,10 @@ typedef struct ir_launch {
     int32_t carveout; /* shared memory of an SM that is preferred, in percent */
     ir_cluster_policy cluster_policy;
     ir_cluster_size cluster_size;
+    int32_t preferred[3]; /* CTAs of the larger clusters that are made where there is room; [0] 0: none */
+    ir_sync_domain sync_domain;
+    bool has_domain_map;
+    int32_t domain_map[2]; /* numbers of the default and of the remote domain */
     base_span span;
 } ir_launch;
 

@@ -359,7 +359,10 @@ static bool compare_launch(comparer *c, const ir_launch *a, const ir_launch *b) 
         a->cooperative != b->cooperative || a->programmatic != b->programmatic ||
         a->has_priority != b->has_priority || a->priority != b->priority ||
         a->has_carveout != b->has_carveout || a->carveout != b->carveout ||
-        a->cluster_policy != b->cluster_policy || a->cluster_size != b->cluster_size)
+        a->cluster_policy != b->cluster_policy || a->cluster_size != b->cluster_size ||
+        memcmp(a->preferred, b->preferred, sizeof a->preferred) != 0 || a->sync_domain != b->sync_domain ||
+        a->has_domain_map != b->has_domain_map ||
+        memcmp(a->domain_map, b->domain_map, sizeof a->domain_map) != 0)
         return differ(c, "launches with different limits");
     return true;
 }

@@ -154,6 +154,25 @@ static const char *size_name(int value) {
     return ir_cluster_size_name((ir_cluster_size)value);
 }
 
+static const char *domain_name(int value) {
+    return ir_sync_domain_name((ir_sync_domain)value);
+}
+
+/* (n, ...): as many numbers as there is room for. */
+static bool parse_counts(ir_parser *parser, int64_t lowest, int64_t highest, const char *what, int32_t *out,
+                         size_t count) {
+    int64_t value;
+    if (!ir_parser_need_sign(parser, "="))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!ir_parser_need_sign(parser, i ? "," : "(") ||
+            !ir_parser_count(parser, lowest, highest, what, &value))
+            return false;
+        out[i] = (int32_t)value;
+    }
+    return ir_parser_need_sign(parser, ")");
+}
+
 static bool parse_launch_option(ir_parser *parser, ir_launch *launch, size_t which) {
     int choice = 0;
     switch (which) {
@@ -169,6 +188,16 @@ static bool parse_launch_option(ir_parser *parser, ir_launch *launch, size_t whi
             return false;
         launch->cluster_policy = (ir_cluster_policy)choice;
         return true;
+    case 13:
+        return parse_counts(parser, 1, INT32_MAX, "an extent of the preferred cluster", launch->preferred, 3);
+    case 14:
+        if (!parse_choice(parser, domain_name, "default or remote", &choice))
+            return false;
+        launch->sync_domain = (ir_sync_domain)choice;
+        return true;
+    case 15:
+        launch->has_domain_map = true;
+        return parse_counts(parser, 0, 255, "a domain", launch->domain_map, 2);
     default:
         if (!parse_choice(parser, size_name, "default, require_portable or allow_non_portable", &choice))
             return false;
@@ -191,7 +220,10 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
                                         "priority",
                                         "carveout",
                                         "cluster_policy",
-                                        "cluster_size"};
+                                        "cluster_size",
+                                        "preferred_cluster",
+                                        "sync_domain",
+                                        "sync_domain_map"};
     enum { WORDS = sizeof words / sizeof words[0] };
     const bool given[] = {launch->grid[0] != NULL,        launch->block[0] != NULL,
                           launch->cluster[0] != NULL,     launch->dynamic_smem_bytes != NULL,
@@ -199,7 +231,8 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
                           launch->max_registers != 0,     launch->cooperative,
                           launch->programmatic,           launch->has_priority,
                           launch->has_carveout,           launch->cluster_policy != 0,
-                          launch->cluster_size != 0};
+                          launch->cluster_size != 0,      launch->preferred[0] != 0,
+                          launch->sync_domain != 0,       launch->has_domain_map};
     size_t which = 0;
     while (which < WORDS && !ir_parser_take_word(parser, words[which]))
         which++;

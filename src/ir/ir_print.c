@@ -241,6 +241,20 @@ static void print_launch(writer *w, const ir_launch *launch) {
         indent(w);
         base_builder_format(w->out, "cluster_size = %s\n", ir_cluster_size_name(launch->cluster_size));
     }
+    if (launch->preferred[0]) {
+        indent(w);
+        base_builder_format(w->out, "preferred_cluster = (%ld, %ld, %ld)\n", (long)launch->preferred[0],
+                            (long)launch->preferred[1], (long)launch->preferred[2]);
+    }
+    if (launch->sync_domain) {
+        indent(w);
+        base_builder_format(w->out, "sync_domain = %s\n", ir_sync_domain_name(launch->sync_domain));
+    }
+    if (launch->has_domain_map) {
+        indent(w);
+        base_builder_format(w->out, "sync_domain_map = (%ld, %ld)\n", (long)launch->domain_map[0],
+                            (long)launch->domain_map[1]);
+    }
     w->depth--;
 }
 

@@ -107,6 +107,11 @@ const char *ir_cluster_policy_name(ir_cluster_policy policy) {
     return (size_t)policy < sizeof names / sizeof names[0] ? names[policy] : NULL;
 }
 
+const char *ir_sync_domain_name(ir_sync_domain domain) {
+    static const char *const names[] = {"", "default", "remote"};
+    return (size_t)domain < sizeof names / sizeof names[0] ? names[domain] : NULL;
+}
+
 const char *ir_cluster_size_name(ir_cluster_size size) {
     static const char *const names[] = {"", "default", "require_portable", "allow_non_portable"};
     return (size_t)size < sizeof names / sizeof names[0] ? names[size] : NULL;

@@ -174,13 +174,44 @@ static void check_limits(base_diagnostics *diagnostics, const lower_plan *plan, 
                     (long long)ctas, (long long)launch->max_blocks_per_cluster);
 }
 
+/* A preferred cluster is made of whole clusters in x and y, and the grid of whole preferred clusters (CUDA
+ * Runtime API, cudaLaunchAttributeValue: preferredClusterDim). */
+static void check_preferred(base_diagnostics *diagnostics, const lower_plan *plan,
+                            const lower_device *device) {
+    const ir_launch *launch = &plan->function->launch;
+    int64_t grid, cluster, ctas = 1;
+    if (!launch->preferred[0])
+        return;
+    if (!launch->cluster[0])
+        base_report(diagnostics, BASE_ERROR, "T0469", launch->span, "a preferred cluster without a cluster");
+    for (int i = 0; i < 3; i++) {
+        int32_t preferred = launch->preferred[i];
+        ctas *= preferred <= 1024 ? preferred : 1024;
+        if (launch->cluster[i] && ir_is_int(launch->cluster[i], &cluster) && cluster > 0 &&
+            (i == 2 ? preferred != cluster : preferred % cluster != 0))
+            base_report(diagnostics, BASE_ERROR, "T0469", launch->span,
+                        "the preferred cluster's %c extent is %ld; it has to be %s the cluster's, %lld",
+                        "xyz"[i], (long)preferred, i == 2 ? "equal to" : "a multiple of", (long long)cluster);
+        if (ir_is_int(launch->grid[i], &grid) && grid > 0 && grid % preferred)
+            base_report(diagnostics, BASE_ERROR, "T0469", launch->span,
+                        "the grid's %c extent %lld is no multiple of the preferred cluster's %ld", "xyz"[i],
+                        (long long)grid, (long)preferred);
+    }
+    if (device->cluster_limit && ctas > device->cluster_limit)
+        base_report(diagnostics, BASE_ERROR, "T0469", launch->span,
+                    "a preferred cluster of %lld CTAs: %s takes %u at most", (long long)ctas, device->name,
+                    device->cluster_limit);
+}
+
 /* Launch attributes that came with an architecture (CUDA Driver API, CUlaunchAttributeID). */
 static void check_options(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
     const ir_launch *launch = &plan->function->launch;
     int64_t ctas;
-    const char *late = launch->programmatic     ? "programmatic launches"
-                       : launch->cluster_policy ? "cluster scheduling policies"
-                                                : NULL;
+    const char *late = launch->programmatic                            ? "programmatic launches"
+                       : launch->cluster_policy                        ? "cluster scheduling policies"
+                       : launch->preferred[0]                          ? "preferred clusters"
+                       : launch->sync_domain || launch->has_domain_map ? "memory synchronisation domains"
+                                                                       : NULL;
     if (late && device->number < 90) {
         base_diagnostic *d = base_report(diagnostics, BASE_ERROR, "T0466", launch->span,
                                          "%s need sm_90 or later, and the target is %s", late, device->name);
@@ -202,7 +233,10 @@ bool lower_plan_non_portable(const lower_plan *plan, const lower_device *device)
     int64_t ctas;
     unsigned portable = device && device->cluster_portable ? device->cluster_portable : 8;
     return plan->function->launch.cluster_size == IR_CLUSTER_SIZE_ANY ||
-           (lower_plan_cluster(plan, &ctas) && ctas > portable);
+           (lower_plan_cluster(plan, &ctas) && ctas > portable) ||
+           (int64_t)plan->function->launch.preferred[0] * plan->function->launch.preferred[1] *
+                   plan->function->launch.preferred[2] >
+               portable;
 }
 
 bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, const lower_device *device) {
@@ -213,6 +247,7 @@ bool lower_plan_check(base_diagnostics *diagnostics, const lower_plan *plan, con
         check_cluster(diagnostics, plan, device);
         check_limits(diagnostics, plan, device);
         check_options(diagnostics, plan, device);
+        check_preferred(diagnostics, plan, device);
     }
     return base_diagnostics_errors(diagnostics) == before;
 }

@@ -124,8 +124,58 @@ static const char *size_name(int value) {
     return ir_cluster_size_name((ir_cluster_size)value);
 }
 
+static const char *domain_name(int value) {
+    return ir_sync_domain_name((ir_sync_domain)value);
+}
+
+/* Extents of constants: what a cluster grows to is fixed when the kernel is built. */
+static bool launch_preferred(script_evaluator *e, const script_call *call, script_launch *launch) {
+    const script_value *v = script_argument_of(call, "preferred_cluster");
+    const ir_expr *extents[3];
+    size_t count;
+    int64_t value;
+    if (!v || v->kind == SCRIPT_VALUE_NONE)
+        return true;
+    base_span span = script_argument_span(call, "preferred_cluster");
+    if (!launch_extents(e, *v, span, false, extents, &count))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!ir_is_int(extents[i], &value) || value < 1 || value > INT32_MAX) {
+            script_error(e, "T0251", span, "preferred_cluster is one to three positive constants");
+            return false;
+        }
+        launch->preferred[i] = (int32_t)value;
+    }
+    if (!launch->cluster[0]) {
+        base_diagnostic *d = script_error(e, "T0251", span, "preferred_cluster without cluster");
+        base_help(e->diagnostics, d, "cluster= is the size that every cluster has at least");
+        return false;
+    }
+    return true;
+}
+
+/* mem_sync_domain_map=(default, remote): two numbers. */
+static bool launch_domain_map(script_evaluator *e, const script_call *call, script_launch *launch) {
+    const script_value *v = script_argument_of(call, "mem_sync_domain_map");
+    if (!v || v->kind == SCRIPT_VALUE_NONE)
+        return true;
+    base_span span = script_argument_span(call, "mem_sync_domain_map");
+    bool good =
+        (v->kind == SCRIPT_VALUE_TUPLE || v->kind == SCRIPT_VALUE_LIST) && v->as.list->items.count == 2;
+    for (size_t i = 0; i < 2 && good; i++) {
+        int64_t value = -1;
+        good = script_value_integer(v->as.list->items.items[i], &value) && value >= 0 && value <= 255;
+        launch->domain_map[i] = (int32_t)value;
+    }
+    if (!good)
+        script_error(e, "T0251", span,
+                     "mem_sync_domain_map is the numbers of the default and of the remote domain, 0 to 255");
+    launch->has_domain_map = good;
+    return good;
+}
+
 static bool launch_options(script_evaluator *e, const script_call *call, script_launch *launch) {
-    int policy, size;
+    int policy, size, domain;
     bool good = launch_flag(e, call, "cooperative", &launch->cooperative);
     good &= launch_flag(e, call, "programmatic_stream_serialization", &launch->programmatic);
     good &=
@@ -134,16 +184,21 @@ static bool launch_options(script_evaluator *e, const script_call *call, script_
                           &launch->carveout);
     good &= launch_choice(e, call, "cluster_scheduling_policy", policy_name, &policy);
     good &= launch_choice(e, call, "portable_cluster_size_mode", size_name, &size);
+    good &= launch_choice(e, call, "mem_sync_domain", domain_name, &domain);
+    good &= launch_preferred(e, call, launch);
+    good &= launch_domain_map(e, call, launch);
+    launch->sync_domain = (ir_sync_domain)domain;
     launch->cluster_policy = (ir_cluster_policy)policy;
     launch->cluster_size = (ir_cluster_size)size;
     return good;
 }
 
 script_value script_word_launch_config(script_evaluator *e, const script_call *call) {
-    static const char *const later[] = {"preferred_cluster",      "stream",
-                                        "mem_sync_domain",        "mem_sync_domain_map",
-                                        "access_policy_window",   "nvlink_util_centric_scheduling",
-                                        "shared_memory_mode",     "programmatic_event",
+    static const char *const later[] = {"stream",
+                                        "access_policy_window",
+                                        "nvlink_util_centric_scheduling",
+                                        "shared_memory_mode",
+                                        "programmatic_event",
                                         "launch_completion_event"};
     script_launch *launch = BASE_NEW(e->arena, script_launch);
     size_t count;
@@ -251,6 +306,10 @@ static void apply_launch(script_evaluator *e, const script_launch *from) {
     launch->carveout = from->carveout;
     launch->cluster_policy = from->cluster_policy;
     launch->cluster_size = from->cluster_size;
+    memcpy(launch->preferred, from->preferred, sizeof(launch->preferred));
+    launch->sync_domain = from->sync_domain;
+    launch->has_domain_map = from->has_domain_map;
+    memcpy(launch->domain_map, from->domain_map, sizeof(launch->domain_map));
     e->has_launch_config = true;
 }
 

@@ -184,6 +184,10 @@ typedef struct script_launch {
     int32_t priority, carveout;
     ir_cluster_policy cluster_policy;
     ir_cluster_size cluster_size;
+    int32_t preferred[3];
+    ir_sync_domain sync_domain;
+    bool has_domain_map;
+    int32_t domain_map[2];
     base_span span;
 } script_launch;
 

@@ -105,6 +105,18 @@ portable_cluster_size_mode="any"||sm_90a|portable_cluster_size_mode is "default"
 programmatic_stream_serialization=True||sm_80|programmatic launches need sm_90 or later, and the target is sm_80 [T0466]
 cluster_scheduling_policy="spread"||sm_86|cluster scheduling policies need sm_90 or later, and the target is sm_86 [T0466]
 cluster=(16,), portable_cluster_size_mode="require_portable"||sm_90a|a cluster of 16 CTAs, and the launch requires a portable size: 8 at most [T0467]
+cluster=(2,), preferred_cluster=(3,)||sm_90a|the preferred cluster's x extent is 3; it has to be a multiple of the cluster's, 2 [T0469]
+cluster=(2,), preferred_cluster=(2, 1, 2)||sm_90a|the preferred cluster's z extent is 2; it has to be equal to the cluster's, 1 [T0469]
+cluster=(3,), preferred_cluster=(6,)||sm_90a|the grid's x extent 32 is no multiple of the preferred cluster's 6 [T0469]
+cluster=(2,), preferred_cluster=(32,)||sm_90a|a preferred cluster of 32 CTAs: sm_90 takes 16 at most [T0469]
+preferred_cluster=(2,)||sm_90a|preferred_cluster without cluster
+cluster=(2,), preferred_cluster=("a",)||sm_90a|preferred_cluster
+cluster=(2,), preferred_cluster=(0,)||sm_90a|an extent of 0: extents are positive
+mem_sync_domain="near"||sm_90a|mem_sync_domain is "default" or "remote", not "near"
+mem_sync_domain_map=(1,)||sm_90a|mem_sync_domain_map is the numbers of the default and of the remote domain, 0 to 255
+mem_sync_domain_map=(1, 256)||sm_90a|mem_sync_domain_map is the numbers
+mem_sync_domain="remote"||sm_86|memory synchronisation domains need sm_90 or later, and the target is sm_86 [T0466]
+cluster=(1,), preferred_cluster=(1,)||sm_86|preferred clusters need sm_90 or later, and the target is sm_86 [T0466]
 cluster=(32,)||sm_90a|a cluster of 32 CTAs: sm_90 takes 16 at most, and more than 8 only as a non-portable size [T0463]
 |max_registers_per_thread=256|sm_90a|max_registers is 256; a thread of sm_90 has 255 at most [T0465]
 |min_blocks_per_sm=33|sm_90a|min_blocks_per_sm is 33; an SM of sm_90 holds 32 CTAs at most [T0465]
@@ -120,7 +132,7 @@ sed '/^        min_blocks_per_sm/s/.*/        min_blocks_per_sm = 2\n        max
 part "case H07: in IR text too" 1 "a register cap and launch bounds cannot both be given" build h07.tir --emit plan
 "$tirc" build all.py --emit cuda-host >log 2>&1 && grep -q 'cudaFuncAttributeNonPortableClusterSizeAllowed, 1' log
 say $? "case H07: a cluster of 16 sets the non-portable attribute in the runtime's launch"
-for code in T0465 T0466 T0467; do part "explain $code" 0 "right:" explain $code; done
+for code in T0465 T0466 T0467 T0469 T0923; do part "explain $code" 0 "right:" explain $code; done
 
 # ---- the driver is told the same
 cc=${CC:-gcc}
@@ -131,6 +143,21 @@ say $? "the driver of the tests is built"
 export TIRC_LIBCUDA="$work/libcuda.so" FAKE_TRACE="$work/trace"
 on() { rm -f trace; "$tirc" run "$@" --on cuda >log 2>&1; }
 script plain.py "" ""
+script larger.py "cluster=(2,), preferred_cluster=(4,), mem_sync_domain=\"remote\", mem_sync_domain_map=(3, 5)" ""
+on larger.py --arg A=randn:1 --arg B=zeros && grep -q '^launch attribute 4 2$' trace && grep -q '^launch attribute 11 4$' trace && grep -q '^launch attribute 10 1$' trace && grep -q "^launch attribute 9 $((3 + 5 * 256))\$" trace
+say $? "preferred cluster, domain and map reach the driver"
+FAKE_DRIVER=12040 on larger.py --arg A=randn:1 --arg B=zeros
+[ $? -eq 3 ] && grep -q 'preferred clusters need a driver for CUDA 12.8; this one speaks CUDA 12.4 .*T0923' log && grep -q 'leave out preferred_cluster' log && ! grep -q '^launch' trace
+say $? "a driver that is too old for a preferred cluster is named"
+"$tirc" build larger.py --emit ptx -o larger.ptx >log 2>&1 && ! grep -q 'nctapercluster' larger.ptx && "$tirc" build larger.py --emit cuda-host -o larger.cu >>log 2>&1 && ! grep -q __cluster_dims__ larger.cu &&
+    grep -q 'preferredClusterDim.x = 4' larger.cu && grep -q 'clusterDim.x = (unsigned)2' larger.cu && grep -q 'memSyncDomain = cudaLaunchMemSyncDomainRemote' larger.cu && grep -q 'memSyncDomainMap = {3, 5}' larger.cu
+say $? "the kernel carries no size of its own; the launch function sets all four attributes"
+"$tirc" build larger.py --emit plan >log 2>&1 && grep -q 'preferred cluster (4, 1, 1) where there is room' log && grep -q 'synchronisation domain remote' log && grep -q 'default is 3, remote is 5' log &&
+    "$tirc" build larger.py --emit plan-json >log 2>&1 && grep -q '"preferred_cluster":\[4,1,1\],"sync_domain":"remote","sync_domain_map":\[3,5\]' log
+say $? "and so say the plan's text and JSON"
+"$tirc" build larger.py --emit tir -o larger.tir >log 2>&1 && "$tirc" build larger.tir --emit tir -o again.tir >>log 2>&1 && cmp larger.tir again.tir >>log && grep -q 'preferred_cluster = (4, 1, 1)' larger.tir &&
+    sed 's/preferred_cluster = (4/preferred_cluster = (8/' larger.tir >other.tir && ! "$tirc" diff larger.tir other.tir >>log 2>&1
+say $? "IR text keeps them, and a comparison sees them"
 script driver.py "cluster=(16,), programmatic_stream_serialization=True, priority=-3, preferred_shared_memory_carveout=50, cluster_scheduling_policy=\"spread\"" ""
 on driver.py --arg A=randn:1 --arg B=zeros --repeat 3 && grep -q '^launch attribute 4 16$' trace && grep -q '^launch attribute 5 1$' trace && grep -q '^launch attribute 6 1$' trace && grep -q '^launch attribute 8 -3$' trace &&
     [ "$(grep -c '^attribute 14000001$' trace)" -eq 1 ] && [ "$(grep -c '^attribute 9000050$' trace)" -eq 1 ]
