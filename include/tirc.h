@@ -313,9 +313,10 @@ TIRC_API tirc_status tirc_device_variable(tirc_device *device, tirc_module *modu
                                           tirc_device_symbol *symbol);
 
 /* ---- tensor maps: what tensor copies (TMA) read ----
- * The fields and limits are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col; the numbers of type,
- * interleave, swizzle, l2_promotion and oob_fill those of the driver's enumerations. Dimension 0 is the
- * innermost. The 128 bytes are for kernels on the machine; a GPU needs those of its driver. */
+ * The fields and limits are those of cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and
+ * cuTensorMapEncodeIm2colWide; the numbers of type, interleave, swizzle, l2_promotion and oob_fill those of
+ * the driver's enumerations. Dimension 0 is the innermost. The 128 bytes are for kernels on the machine; a
+ * GPU needs those of its driver. */
 #define TIRC_TENSOR_MAP_BYTES 128
 typedef struct tirc_tensor_map {
     size_t size;
@@ -329,6 +330,7 @@ typedef struct tirc_tensor_map {
     const int32_t *lower, *upper;                   /* im2col: rank - 2 corners of the pixel box, W first */
     uint32_t channels_per_pixel, pixels_per_column; /* im2col */
     uint32_t interleave, swizzle, l2_promotion, oob_fill;
+    uint32_t wide; /* 1: im2col::w, 2: im2col::w::128, both with corners along W only; 0: another mode */
 } tirc_tensor_map;
 /* Writes 128 bytes, to be copied as they are: into a kernel parameter (.align 64), or device memory at a
  * multiple of 64. TIRC_ERROR: every broken rule is a diagnostic T0788; nothing is written. */
@@ -336,7 +338,11 @@ TIRC_API tirc_status tirc_tensor_map_encode_tiled(tirc_session *session, const t
                                                   void *bytes);
 TIRC_API tirc_status tirc_tensor_map_encode_im2col(tirc_session *session, const tirc_tensor_map *map,
                                                    void *bytes);
-/* As an argument of tirc_run a map with pixels_per_column is im2col, any other tiled. */
+/* `wide` is 1 or 2. */
+TIRC_API tirc_status tirc_tensor_map_encode_im2col_wide(tirc_session *session, const tirc_tensor_map *map,
+                                                        void *bytes);
+/* As an argument of tirc_run a map with `wide` is that, one with pixels_per_column im2col, any other tiled.
+ */
 /* cuTensorMapReplaceAddress. TIRC_ERROR: not a map of ours, or the address is misaligned for it. */
 TIRC_API tirc_status tirc_tensor_map_replace_address(void *bytes, uint64_t address);
 

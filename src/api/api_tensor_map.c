@@ -49,18 +49,25 @@ static bool fill(const tirc_tensor_map *from, vm_tensor_mode mode, vm_tensor_map
         if (from->element_strides != NULL)
             map->step[i] = from->element_strides[i];
     }
-    for (uint32_t i = 0; !tiled && i + 2 < rank; i++) {
+    for (uint32_t i = 0; !tiled && i + 2 < rank && (i == 0 || !vm_tensor_is_wide(mode)); i++) {
         map->lower[i] = from->lower[i];
         map->upper[i] = from->upper[i];
     }
     return true;
 }
 
+static vm_tensor_mode mode_of(const tirc_tensor_map *from) {
+    return from->wide == 1           ? VM_TENSOR_IM2COL_W
+           : from->wide != 0         ? VM_TENSOR_IM2COL_W128
+           : from->pixels_per_column ? VM_TENSOR_IM2COL
+                                     : VM_TENSOR_TILED;
+}
+
 bool api_tensor_map(tirc_session *session, const tirc_tensor_map *from, const char *name,
                     uint8_t bytes[VM_TENSOR_MAP_BYTES]) {
     vm_tensor_map map;
     vm_tensor_problem problems[VM_TENSOR_PROBLEMS];
-    if (!fill(from, from->pixels_per_column ? VM_TENSOR_IM2COL : VM_TENSOR_TILED, &map)) {
+    if (from->wide > 2 || !fill(from, mode_of(from), &map)) {
         base_report(session->diagnostics, BASE_ERROR, "T0788", BASE_NO_SPAN,
                     "tensor map `%s`: its structure has another size, or an array is missing", name);
         return false;
@@ -97,6 +104,13 @@ tirc_status tirc_tensor_map_encode_tiled(tirc_session *session, const tirc_tenso
 
 tirc_status tirc_tensor_map_encode_im2col(tirc_session *session, const tirc_tensor_map *map, void *bytes) {
     return encode(session, map, VM_TENSOR_IM2COL, bytes);
+}
+
+tirc_status tirc_tensor_map_encode_im2col_wide(tirc_session *session, const tirc_tensor_map *map,
+                                               void *bytes) {
+    if (map == NULL || map->wide == 0 || map->wide > 2)
+        return TIRC_USAGE;
+    return encode(session, map, mode_of(map), bytes);
 }
 
 tirc_status tirc_tensor_map_replace_address(void *bytes, uint64_t address) {

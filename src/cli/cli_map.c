@@ -48,6 +48,7 @@ static const word_number swizzles[] = {{"none", 0},      {"32", 1},        {"64"
                                        {"128", 3},       {"128atom32", 4}, {"128atom32flip8", 5},
                                        {"128atom64", 6}, {NULL, 0}};
 static const word_number interleaves[] = {{"none", 0}, {"16", 1}, {"32", 2}, {NULL, 0}};
+static const word_number wides[] = {{"w", 1}, {"w128", 2}, {NULL, 0}}; /* im2col::w, im2col::w::128 */
 static const word_number fills[] = {{"zero", 0}, {"nan", 1}, {NULL, 0}};
 static const word_number promotions[] = {{"none", 0}, {"64", 1}, {"128", 2}, {"256", 3}, {NULL, 0}};
 
@@ -113,6 +114,8 @@ static bool set_field(const char *key, const char *value, cli_map *m, bool *know
         return read_word(types, value, &m->map.type);
     if (!strcmp(key, "swizzle"))
         return read_word(swizzles, value, &m->map.swizzle);
+    if (!strcmp(key, "wide"))
+        return read_word(wides, value, &m->map.wide);
     if (!strcmp(key, "interleave"))
         return read_word(interleaves, value, &m->map.interleave);
     if (!strcmp(key, "fill"))
@@ -180,7 +183,7 @@ tirc_status cli_map_complete(cli_input *input, const char *name, const tirc_arra
         }
         m->strides = map->strides;
     }
-    if (!m->box && !m->pixels_per_column)
+    if (!m->box && !m->pixels_per_column && !m->wide)
         return fail(input, name, "box=... is wanted, or channels=... and pixels=..., for", map->tensor);
     return TIRC_OK;
 }

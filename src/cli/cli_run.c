@@ -16,7 +16,8 @@ const cli_option cli_run_options[] = {
      "steps: lists "
      "as 64x16, innermost first; type, swizzle (none, 32, 64, 128, 128atom32, ...), interleave (none, 16, "
      "32), fill (zero, "
-     "nan), l2, offset; for im2col lower, upper, channels, pixels",
+     "nan), l2, offset; for im2col lower, upper, channels, pixels; wide (w, w128): "
+     "im2col::w",
      true},
     {"--out", "NAME=FILE", "writes the tensor after the run (.npy or .npz)", true},
     {"--expect", "NAME=FILE", "compares the tensor after the run with this array", true},

@@ -116,6 +116,14 @@ bool gpu_tensor_map(gpu_device *device, const vm_tensor_map *map, void *bytes, g
         result =
             driver->map_tiled(encoded, (int)map->type, map->rank, address, map->dim, map->stride, map->box,
                               map->step, (int)map->interleave, swizzle, (int)map->promotion, (int)map->fill);
+    else if (vm_tensor_is_wide(map->mode) && driver->map_wide == NULL) {
+        problem_set(problem, "T0911", "this CUDA driver has no im2col::w maps: CUDA 12.8 brought them");
+        return false;
+    } else if (vm_tensor_is_wide(map->mode))
+        result = driver->map_wide(encoded, (int)map->type, map->rank, address, map->dim, map->stride,
+                                  map->lower[0], map->upper[0], map->channels, map->pixels, map->step,
+                                  (int)map->interleave, map->mode == VM_TENSOR_IM2COL_W128, swizzle,
+                                  (int)map->promotion, (int)map->fill);
     else
         result = driver->map_im2col(encoded, (int)map->type, map->rank, address, map->dim, map->stride,
                                     map->lower, map->upper, map->channels, map->pixels, map->step,

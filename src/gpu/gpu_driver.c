@@ -48,6 +48,7 @@ bool driver_open(gpu_driver *driver, gpu_problem *problem) {
     }
 #define X(field, name, parameters) *(void **)(void *)&driver->field = dlsym(driver->library, name);
     DRIVER_FUNCTIONS(X)
+    DRIVER_LATER_FUNCTIONS(X)
 #undef X
     const char *missing = NULL;
 #define X(field, name, parameters) missing = driver->field ? missing : name;

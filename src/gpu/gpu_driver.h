@@ -101,12 +101,18 @@ enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6 }; /* CUjit_option */
     X(event_record, "cuEventRecord", (void *, void *)) \
     X(event_wait, "cuEventSynchronize", (void *)) \
     X(event_time, "cuEventElapsedTime", (float *, void *, void *))
+/* NULL in drivers before CUDA 12.8. */
+#define DRIVER_LATER_FUNCTIONS(X) \
+    X(map_wide, "cuTensorMapEncodeIm2colWide", \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, int, int, uint32_t, uint32_t, \
+       const uint32_t *, int, int, int, int, int))
 /* clang-format on */
 
 typedef struct gpu_driver {
     void *library;
 #define X(field, name, parameters) int(*field) parameters;
     DRIVER_FUNCTIONS(X)
+    DRIVER_LATER_FUNCTIONS(X)
 #undef X
 } gpu_driver;
 

@@ -148,10 +148,17 @@ static bool prepare(vm_warp *warp, const vm_op *op, const uint32_t *list, uint32
             r->offset[i] = vm_operand32(warp, list[VM_TENSOR_COPY_OFFSET + i], lane) & 0xffff;
     vm_tensor_fault faults[VM_TENSOR_FAULTS_MAX];
     size_t count = vm_tensor_request_check(r, faults);
-    if (count == 0)
+    const char *open = count == 0 ? vm_tensor_request_open(r) : NULL;
+    if (count == 0 && open == NULL)
         return true;
     vm_finding *finding =
         vm_copy_report(warp, VM_FIND_TENSOR_REQUEST, pc, lane, PTX_SPACE_GENERIC, address, 0, count, false);
+    if (open != NULL) {
+        warp->cta->status = VM_UNSUPPORTED;
+        if (finding != NULL)
+            finding->text = open;
+        return false;
+    }
     if (finding != NULL && finding->text == NULL) {
         base_builder text;
         base_builder_start(&text, vm_finding_arena(warp->cta));

@@ -69,15 +69,14 @@ static void bulk(vm_decoder *d) {
     vm_decode_listed(d, VM_EXTERNAL_BULK_COPY, list, VM_BULK_OPERANDS, imm);
 }
 
-static bool tensor_form(const ptx_instruction *i, bool out, vm_tensor_form *form) {
-    if (ptx_has(i, PTX_MOD_IM2COL__W) || ptx_has(i, PTX_MOD_IM2COL__W__128))
-        return false;
-    *form = ptx_has(i, PTX_MOD_TILE__GATHER4)    ? VM_TENSOR_GATHER4
-            : ptx_has(i, PTX_MOD_TILE__SCATTER4) ? VM_TENSOR_SCATTER4
-            : ptx_has(i, PTX_MOD_IM2COL)         ? (out ? VM_TENSOR_IM2COL_NO_OFFSETS : VM_TENSOR_IM2COL_LOAD)
-            : ptx_has(i, PTX_MOD_IM2COL_NO_OFFS) ? VM_TENSOR_IM2COL_NO_OFFSETS
-                                                 : VM_TENSOR_TILE;
-    return true;
+static vm_tensor_form tensor_form(const ptx_instruction *i, bool out) {
+    return ptx_has(i, PTX_MOD_TILE__GATHER4)    ? VM_TENSOR_GATHER4
+           : ptx_has(i, PTX_MOD_TILE__SCATTER4) ? VM_TENSOR_SCATTER4
+           : ptx_has(i, PTX_MOD_IM2COL)         ? (out ? VM_TENSOR_IM2COL_NO_OFFSETS : VM_TENSOR_IM2COL_LOAD)
+           : ptx_has(i, PTX_MOD_IM2COL__W)      ? VM_TENSOR_WIDE
+           : ptx_has(i, PTX_MOD_IM2COL__W__128) ? VM_TENSOR_WIDE_128
+           : ptx_has(i, PTX_MOD_IM2COL_NO_OFFS) ? VM_TENSOR_IM2COL_NO_OFFSETS
+                                                : VM_TENSOR_TILE;
 }
 
 /* [map, {c0, c1, ...}] */
@@ -103,15 +102,13 @@ static bool tensor(vm_decoder *d) {
     static const ptx_mod ranks[] = {PTX_MOD_1D, PTX_MOD_2D, PTX_MOD_3D, PTX_MOD_4D, PTX_MOD_5D};
     const ptx_instruction *i = d->instruction;
     bool prefetch = i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR, out = ptx_has(i, PTX_MOD_BULK_GROUP);
-    vm_tensor_form form;
+    vm_tensor_form form = tensor_form(i, out);
     uint32_t rank = 1, list[VM_TENSOR_COPY_OPERANDS];
     for (uint32_t k = 0; k < VM_TENSOR_COPY_OPERANDS; k++)
         list[k] = NONE;
     for (uint32_t k = 0; k < 5; k++)
         if (ptx_has(i, ranks[k]))
             rank = k + 1;
-    if (!tensor_form(i, out, &form))
-        return false;
     rest r = {d, 0};
     if (!prefetch && !out)
         list[VM_TENSOR_COPY_SHARED] = vm_decode_place_of(d, next_of(&r), VM_SHARED);
@@ -121,12 +118,14 @@ static bool tensor(vm_decoder *d) {
         list[VM_TENSOR_COPY_SHARED] = vm_decode_place_of(d, next_of(&r), VM_SHARED);
     if (!prefetch && !out)
         list[VM_TENSOR_COPY_BARRIER] = vm_decode_place_of(d, next_of(&r), barrier_space(i));
-    if (form == VM_TENSOR_IM2COL_LOAD) {
+    bool wide = form == VM_TENSOR_WIDE || form == VM_TENSOR_WIDE_128;
+    if (form == VM_TENSOR_IM2COL_LOAD || wide) {
         const ptx_operand *offsets = next_of(&r);
+        uint32_t count = wide ? 2 : rank - 2;
         bool single = offsets != NULL && offsets->kind != PTX_OPERAND_VECTOR;
-        if (offsets == NULL || (single ? 1u : offsets->count) != rank - 2)
+        if (offsets == NULL || (single ? 1u : offsets->count) != count)
             return false;
-        for (uint32_t k = 0; k + 2 < rank; k++)
+        for (uint32_t k = 0; k < count; k++)
             list[VM_TENSOR_COPY_OFFSET + k] =
                 vm_decode_source(d, single ? offsets : &offsets->args[k], PTX_TYPE_U16);
     }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HALO, SHIFT }; /* in vm_tensor_request.offset of WIDE and WIDE_128 */
+
 static bool is_padded(vm_tensor_type type) {
     return type == VM_TENSOR_U4_ALIGN16 || type == VM_TENSOR_U6_ALIGN16;
 }
@@ -50,7 +52,7 @@ static uint64_t row_count(const vm_tensor_request *request) {
     if (request->form == VM_TENSOR_GATHER4 || request->form == VM_TENSOR_SCATTER4)
         return 4;
     if (map->mode != VM_TENSOR_TILED)
-        return map->pixels;
+        return vm_tensor_pixels(map) + (request->form == VM_TENSOR_WIDE ? request->offset[HALO] : 0);
     uint64_t rows = 1; /* at most 256^4 */
     for (uint32_t i = 1; i < map->rank; i++)
         rows *= tile_count(map, i);
@@ -104,6 +106,48 @@ static void check_im2col(fault_list *l, const vm_tensor_request *r) {
     }
 }
 
+/* PTX ISA 5.5.5: the box has one row along W, and the first pixel may only be left of it; 9.7.9.25.5.2: the
+ * ranges of wHalo and wOffset. */
+static void check_wide(fault_list *l, const vm_tensor_request *r) {
+    const vm_tensor_map *map = r->map;
+    int64_t high = (int64_t)map->dim[1] - 1 + map->upper[0];
+    uint32_t most = r->form == VM_TENSOR_WIDE ? 511 : 31;
+    if (r->coordinate[1] > high)
+        fault(l, VM_TENSOR_FAULT_OUTSIDE_BOX, 1, r->coordinate[1], high);
+    if (r->offset[HALO] > most)
+        fault(l, VM_TENSOR_FAULT_WIDE_OPERAND, HALO, r->offset[HALO], most);
+    if (r->offset[SHIFT] > 31)
+        fault(l, VM_TENSOR_FAULT_WIDE_OPERAND, SHIFT, r->offset[SHIFT], 31);
+}
+
+/* How many pixels of the box's row stand behind the last one that is counted. */
+static uint64_t left_in_row(const vm_tensor_request *r) {
+    const vm_tensor_map *map = r->map;
+    int64_t high = (int64_t)map->dim[1] - 1 + map->upper[0], step = map->step[1];
+    uint64_t pixels = vm_tensor_pixels(map), first = (uint64_t)((high - r->coordinate[1]) / step + 1);
+    uint64_t row = (uint64_t)((high - map->lower[0]) / step + 1);
+    if (pixels <= first)
+        return first - pixels;
+    return (row - (pixels - first) % row) % row;
+}
+
+const char *vm_tensor_request_open(const vm_tensor_request *r) {
+    if ((r->form != VM_TENSOR_WIDE && r->form != VM_TENSOR_WIDE_128) || r->offset[HALO] == 0)
+        return NULL;
+    if (r->form == VM_TENSOR_WIDE_128)
+        return "PTX says only in a figure where the pixels that follow a halo of im2col::w::128 come from; "
+               "wHalo "
+               "must be 0 here";
+    if (r->map->step[1] != 1)
+        return "PTX says only in a figure whether the halo of im2col::w is strided too; with an element "
+               "stride "
+               "along W wHalo must be 0 here";
+    return r->offset[HALO] <= left_in_row(r) ? NULL
+                                             : "PTX does not say what a halo of im2col::w is behind the "
+                                               "right end of the pixel box; the last "
+                                               "pixel must have wHalo more to its right here";
+}
+
 /* PTX ISA 9.7.9.25.5.3; an H200 also adds f64, f32.ftz, tf32 and tf32.ftz. */
 static bool reduces(vm_tensor_reduction reduction, vm_tensor_type type) {
     static const uint32_t types[] = {
@@ -122,12 +166,18 @@ size_t vm_tensor_request_check(const vm_tensor_request *r, vm_tensor_fault fault
     fault_list l = {faults, 0};
     const vm_tensor_map *map = r->map;
     bool rows = r->form == VM_TENSOR_GATHER4 || r->form == VM_TENSOR_SCATTER4;
-    bool im2col = r->form == VM_TENSOR_IM2COL_LOAD || r->form == VM_TENSOR_IM2COL_NO_OFFSETS;
+    bool wide = r->form == VM_TENSOR_WIDE || r->form == VM_TENSOR_WIDE_128;
+    bool im2col = r->form == VM_TENSOR_IM2COL_LOAD || r->form == VM_TENSOR_IM2COL_NO_OFFSETS || wide;
+    vm_tensor_mode mode = r->form == VM_TENSOR_WIDE       ? VM_TENSOR_IM2COL_W
+                          : r->form == VM_TENSOR_WIDE_128 ? VM_TENSOR_IM2COL_W128
+                                                          : VM_TENSOR_IM2COL;
     bool store = r->direction != VM_TENSOR_LOAD;
     if (r->rank != map->rank)
         fault(&l, VM_TENSOR_FAULT_RANK, 0, map->rank, r->rank);
     if (im2col != (map->mode != VM_TENSOR_TILED))
         fault(&l, VM_TENSOR_FAULT_MODE, 0, map->mode, im2col);
+    else if (im2col && map->mode != mode)
+        fault(&l, VM_TENSOR_FAULT_WIDE, 0, map->mode, mode);
     if (l.count)
         return l.count;
     if (rows && (map->rank != 2 || map->box[1] != 1))
@@ -155,7 +205,9 @@ size_t vm_tensor_request_check(const vm_tensor_request *r, vm_tensor_fault fault
         fault(&l, VM_TENSOR_FAULT_LOAD_ATOM_64, 0, 0, 0);
     if (r->direction == VM_TENSOR_REDUCE && !reduces(r->reduction, map->type))
         fault(&l, VM_TENSOR_FAULT_REDUCE_TYPE, 0, map->type, 0);
-    if (im2col)
+    if (wide)
+        check_wide(&l, r);
+    else if (im2col)
         check_im2col(&l, r);
     return l.count;
 }
@@ -176,6 +228,8 @@ void vm_tensor_fault_text(const vm_tensor_fault *f, char *text, size_t size) {
             text[at + 1] = 0;
         } else if (*++p == 'i')
             written = snprintf(text + at, size - at, "%u", f->index);
+        else if (*p == 'w')
+            written = snprintf(text + at, size - at, "%s", f->index == HALO ? "wHalo" : "wOffset");
         else
             written = snprintf(text + at, size - at, "%lld", (long long)(*p == 'l' ? f->limit : f->value));
         at += (size_t)written;
@@ -300,6 +354,33 @@ static bool walk_tile(walk *w) {
     }
 }
 
+/* im2col::w: along one row of W, then along the same row of the next image. The halo goes on where the last
+ * pixel was, in the same row (vm_tensor_request_open). wOffset moves the box and what is in it. */
+static bool walk_wide(walk *w) {
+    const vm_tensor_map *map = w->map;
+    const vm_tensor_request *r = w->request;
+    uint32_t last = map->rank - 1;
+    int64_t x = r->coordinate[1], n = r->coordinate[last], high = (int64_t)map->dim[1] - 1 + map->upper[0];
+    uint64_t fixed = map->address;
+    bool row_outside = false;
+    for (uint32_t i = 2; i < last; i++) { /* H, D */
+        row_outside |= !inside_dim(map, i, r->coordinate[i]);
+        fixed += (uint64_t)r->coordinate[i] * map->stride[i - 1];
+    }
+    for (uint64_t row = 0, rows = row_count(r); row < rows; row++) {
+        int64_t at = x + r->offset[SHIFT];
+        bool outside = row_outside || !inside_dim(map, last, n) || !inside_dim(map, 1, at);
+        if (!emit(w, fixed + (uint64_t)n * map->stride[last - 1] + (uint64_t)at * map->stride[0], outside))
+            return false;
+        x += map->step[1];
+        if (x > high) {
+            x = map->lower[0];
+            n++;
+        }
+    }
+    return true;
+}
+
 /* The pixel that a row reads is (position + offset); positions go through the pixel box, step by step, from
  * the coordinate on, and from image to image. */
 static bool walk_im2col(walk *w) {
@@ -349,7 +430,9 @@ bool vm_tensor_request_walk(const vm_tensor_request *request,
     shape_rows(&w);
     if (request->form == VM_TENSOR_GATHER4 || request->form == VM_TENSOR_SCATTER4)
         return walk_rows4(&w);
-    return request->map->mode == VM_TENSOR_TILED ? walk_tile(&w) : walk_im2col(&w);
+    return request->map->mode == VM_TENSOR_TILED   ? walk_tile(&w)
+           : vm_tensor_is_wide(request->map->mode) ? walk_wide(&w)
+                                                   : walk_im2col(&w);
 }
 
 /* ---- bytes of a row ---- */

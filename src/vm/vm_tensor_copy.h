@@ -11,7 +11,9 @@ typedef enum vm_tensor_form {
     VM_TENSOR_GATHER4,  /* loads: coordinate {column, row, row, row, row} */
     VM_TENSOR_SCATTER4, /* stores */
     VM_TENSOR_IM2COL_LOAD,
-    VM_TENSOR_IM2COL_NO_OFFSETS /* stores */
+    VM_TENSOR_IM2COL_NO_OFFSETS, /* stores */
+    VM_TENSOR_WIDE,              /* loads: im2col::w */
+    VM_TENSOR_WIDE_128           /* im2col::w::128 */
 } vm_tensor_form;
 typedef enum vm_tensor_direction { VM_TENSOR_LOAD, VM_TENSOR_STORE, VM_TENSOR_REDUCE } vm_tensor_direction;
 typedef enum vm_tensor_reduction {
@@ -27,7 +29,7 @@ typedef struct vm_tensor_request {
     uint32_t rank;                 /* of the instruction: .2d is 2 */
     vm_tensor_reduction reduction; /* REDUCE */
     int32_t coordinate[VM_TENSOR_RANK];
-    uint32_t offset[3]; /* IM2COL_LOAD: along W, H, D */
+    uint32_t offset[3]; /* IM2COL_LOAD: along W, H, D; WIDE: wHalo, wOffset */
 } vm_tensor_request;
 
 /* What an instruction may not ask of a map. In the text %i is the dimension, %v the value, %l what it should
@@ -42,6 +44,8 @@ typedef struct vm_tensor_request {
     X(OFFSET, "im2col offset %i is %v: 0 to %l") \
     X(RANK, "the instruction is for rank %l, the map has rank %v") \
     X(MODE, "a tiled map with an im2col instruction, or the reverse") \
+    X(WIDE, "a map of im2col::w, im2col::w::128 or im2col with an instruction of another of these modes") \
+    X(WIDE_OPERAND, "%w is %v: 0 to %l") \
     X(ROWS, "gather4 and scatter4 need a map of rank 2 with boxDim[1] 1, this one has %v") \
     X(ROWS_INTERLEAVE, "gather4 and scatter4 take no interleaved layout") \
     X(STORE_TYPE, "16U4_ALIGN16B cannot be stored") \
@@ -64,6 +68,9 @@ enum { VM_TENSOR_FAULTS_MAX = 24 };
 size_t vm_tensor_request_check(const vm_tensor_request *request,
                                vm_tensor_fault faults[VM_TENSOR_FAULTS_MAX]);
 void vm_tensor_fault_text(const vm_tensor_fault *fault, char *text, size_t size);
+/* What PTX does not say of a request that is otherwise right, and the machine does not guess; NULL: nothing.
+ */
+const char *vm_tensor_request_open(const vm_tensor_request *request);
 
 /* Bytes that complete_tx counts: the whole box, filled elements too, padding of rows and types not. */
 uint32_t vm_tensor_request_bytes(const vm_tensor_request *request);

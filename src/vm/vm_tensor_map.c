@@ -63,6 +63,10 @@ uint32_t vm_tensor_swizzle_address(vm_tensor_swizzle swizzle, vm_tensor_atom ato
     }
 }
 
+uint32_t vm_tensor_pixels(const vm_tensor_map *map) {
+    return map->mode == VM_TENSOR_IM2COL_W128 ? 128 : map->pixels;
+}
+
 /* ---- rules ---- */
 typedef struct tensor_check {
     vm_tensor_problem *problems;
@@ -138,8 +142,10 @@ static void check_im2col(tensor_check *c, const vm_tensor_map *map, uint32_t ran
     }
     /* (C, W, H, D, N), or (W, H, D, C, N) under an interleave */
     uint32_t first = map->interleave == VM_TENSOR_INTERLEAVE_NONE;
-    int32_t half = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
-    for (uint32_t i = 0; i < rank - 2; i++) {
+    bool wide = vm_tensor_is_wide(map->mode);
+    uint32_t pixels = vm_tensor_pixels(map);
+    int32_t half = wide || rank == 3 ? 32768 : rank == 4 ? 128 : 16;
+    for (uint32_t i = 0; i < (wide ? 1 : rank - 2); i++) {
         bool bad = map->lower[i] < -half || map->lower[i] >= half;
         if (bad)
             broken(c, VM_TENSOR_RULE_CORNER_LOWER, i, map->lower[i], half);
@@ -154,10 +160,15 @@ static void check_im2col(tensor_check *c, const vm_tensor_map *map, uint32_t ran
     if (map->channels == 0 || map->channels > 256)
         broken(c, VM_TENSOR_RULE_CHANNELS, 0, map->channels, 256);
     check_inner(c, map, map->channels, VM_TENSOR_RULE_CHANNELS_BYTES, VM_TENSOR_RULE_CHANNELS_PACKED);
-    if (map->pixels == 0 || map->pixels > 1024)
-        broken(c, VM_TENSOR_RULE_PIXELS, 0, map->pixels, 1024);
-    if (map->channels <= 256 && map->pixels <= 1024)
-        check_total(c, map, (uint64_t)map->channels * map->pixels);
+    if (pixels == 0 || pixels > 1024)
+        broken(c, VM_TENSOR_RULE_PIXELS, 0, pixels, 1024);
+    if (map->channels <= 256 && pixels <= 1024)
+        check_total(c, map, (uint64_t)map->channels * pixels);
+    bool narrow = map->swizzle != VM_TENSOR_SWIZZLE_64 && map->swizzle != VM_TENSOR_SWIZZLE_128;
+    if (wide && (narrow || map->atom > VM_TENSOR_ATOM_32))
+        broken(c, VM_TENSOR_RULE_WIDE_SWIZZLE, 0, vm_tensor_swizzle_number(map->swizzle, map->atom), 0);
+    if (wide && map->interleave != VM_TENSOR_INTERLEAVE_NONE)
+        broken(c, VM_TENSOR_RULE_WIDE_INTERLEAVE, 0, map->interleave, 0);
 }
 
 static void check_modes(tensor_check *c, const vm_tensor_map *map) {
@@ -192,8 +203,6 @@ size_t vm_tensor_map_check(const vm_tensor_map *map, vm_tensor_problem problems[
         broken(&c, VM_TENSOR_RULE_FILL, 0, map->fill, 1);
     if (map->rank == 0 || map->rank > VM_TENSOR_RANK)
         broken(&c, VM_TENSOR_RULE_RANK, 0, map->rank, 5);
-    if (map->mode > VM_TENSOR_IM2COL)
-        broken(&c, VM_TENSOR_RULE_WIDE, 0, map->mode, 0);
     if (c.count) /* the rules below need numbers that mean something */
         return c.count;
     if (map->interleave != VM_TENSOR_INTERLEAVE_NONE && map->rank < 3)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tensor maps: what cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col put into 128 opaque bytes, in an
- * encoding of our own that holds every field and a checksum, so that a map works wherever it is copied and a
- * damaged one is seen. Plain data; knows no machine state.
+ * Tensor maps: what cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and cuTensorMapEncodeIm2colWide put into
+ * 128 opaque bytes, in an encoding of our own that holds every field and a checksum, so that a map works
+ * wherever it is copied and a damaged one is seen. Plain data; knows no machine state.
  *
  * Fields and limits: CUDA driver API, "Tensor Map Object Management"; PTX ISA 9.0, 5.5. Where the two leave
  * something open, an H200 (driver 13.0) decided; docs/machine.md lists what was measured. */
@@ -16,8 +16,8 @@ enum { VM_TENSOR_MAP_BYTES = 128, VM_TENSOR_MAP_ALIGN = 64, VM_TENSOR_RANK = 5 }
 typedef enum vm_tensor_mode {
     VM_TENSOR_TILED,
     VM_TENSOR_IM2COL,
-    VM_TENSOR_IM2COL_W, /* sm_100: one row of W */
-    VM_TENSOR_IM2COL_W128
+    VM_TENSOR_IM2COL_W,   /* sm_100: the pixel box has one row of W */
+    VM_TENSOR_IM2COL_W128 /* and 128 pixels are loaded, whatever the map says */
 } vm_tensor_mode;
 typedef enum vm_tensor_type { /* numbers of CUtensorMapDataType */
                               VM_TENSOR_U8,
@@ -71,8 +71,8 @@ typedef struct vm_tensor_map {
     uint64_t stride[VM_TENSOR_RANK - 1]; /* bytes, of dimensions 1.. */
     uint32_t box[VM_TENSOR_RANK];        /* TILED */
     uint32_t step[VM_TENSOR_RANK];       /* element strides */
-    int32_t lower[3], upper[3];          /* IM2COL: corners along W, H, D */
-    uint32_t channels, pixels;           /* IM2COL */
+    int32_t lower[3], upper[3];          /* IM2COL: corners along W, H, D; IM2COL_W: along W */
+    uint32_t channels, pixels;           /* IM2COL and IM2COL_W */
     vm_tensor_interleave interleave;
     vm_tensor_swizzle swizzle;
     vm_tensor_atom atom; /* of SWIZZLE_128 */
@@ -115,7 +115,8 @@ typedef struct vm_tensor_map {
     X(CHANNELS_PACKED, "channelsPerPixel is %v: exactly %l for this packed type") \
     X(PIXELS, "pixelsPerColumn is %v: 1 to 1024") \
     X(TOTAL, "the box has %v bytes: at most %l, the shared memory of an SM") \
-    X(WIDE, "im2col::w maps are not modelled yet")
+    X(WIDE_INTERLEAVE, "an im2col::w map takes no interleave, not interleave %v") \
+    X(WIDE_SWIZZLE, "swizzle %v: an im2col::w map takes 64B, 128B, or 128B with atoms of 32 bytes")
 /* clang-format on */
 typedef enum vm_tensor_rule {
 #define X(name, text) VM_TENSOR_RULE_##name,
@@ -129,6 +130,10 @@ typedef struct vm_tensor_problem {
     int64_t value, limit;
 } vm_tensor_problem;
 enum { VM_TENSOR_PROBLEMS = 40 }; /* no description breaks more rules */
+
+static inline bool vm_tensor_is_wide(vm_tensor_mode mode) {
+    return mode == VM_TENSOR_IM2COL_W || mode == VM_TENSOR_IM2COL_W128;
+}
 
 /* The broken rules of a description, all of them: their number; 0: it is right. */
 size_t vm_tensor_map_check(const vm_tensor_map *map, vm_tensor_problem problems[VM_TENSOR_PROBLEMS]);
@@ -167,6 +172,7 @@ uint32_t vm_tensor_swizzle_number(vm_tensor_swizzle swizzle, vm_tensor_atom atom
 /* Sizes that follow from a correct map. */
 uint32_t vm_tensor_type_bits(vm_tensor_type type);          /* in global memory: 8, 16, 32, 64, 4 or 6 */
 uint32_t vm_tensor_swizzle_span(vm_tensor_swizzle swizzle); /* 0 without */
+uint32_t vm_tensor_pixels(const vm_tensor_map *map);        /* that an im2col load counts, without a halo */
 /* Where the byte that belongs at this absolute shared address goes (PTX ISA 5.5.7). Keeps groups of 8 bytes
  * together, and of 16 unless the atom flips. */
 uint32_t vm_tensor_swizzle_address(vm_tensor_swizzle swizzle, vm_tensor_atom atom, uint32_t address);

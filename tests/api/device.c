@@ -152,6 +152,24 @@ int main(void) {
               tirc_diagnostic_count(session) == told + 2 && !strcmp(last_code(session), "T0788"),
           "two broken rules");
     check(tirc_tensor_map_encode_im2col(session, &described, copy) == TIRC_ERROR, "im2col of rank 2");
+    const uint64_t pixel_dims[3] = {64, 20, 4}, pixel_strides[2] = {128, 2560};
+    const int32_t corner = 0;
+    tirc_tensor_map wide = {.size = sizeof wide,
+                            .type = 6,
+                            .rank = 3,
+                            .address = second,
+                            .dims = pixel_dims,
+                            .strides = pixel_strides,
+                            .lower = &corner,
+                            .upper = &corner,
+                            .channels_per_pixel = 64,
+                            .swizzle = 3,
+                            .wide = 2};
+    check(tirc_tensor_map_encode_im2col_wide(session, &wide, copy) == TIRC_OK, "im2col::w::128");
+    wide.wide = 1;
+    check(tirc_tensor_map_encode_im2col_wide(session, &wide, copy) == TIRC_ERROR, "im2col::w of no pixels");
+    wide.wide = 0;
+    check(tirc_tensor_map_encode_im2col_wide(session, &wide, copy) == TIRC_USAGE, "not wide");
     described.size = 1;
     check(tirc_tensor_map_encode_tiled(session, &described, copy) == TIRC_USAGE &&
               tirc_tensor_map_encode_tiled(session, NULL, copy) == TIRC_USAGE &&

@@ -84,6 +84,10 @@ API int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
 API int cuTensorMapEncodeTiled(void *out, int type, uint32_t rank, void *address, const uint64_t *dims,
                                const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
                                int interleave, int swizzle, int promotion, int fill);
+API int cuTensorMapEncodeIm2colWide(void *out, int type, uint32_t rank, void *address, const uint64_t *dims,
+                                    const uint64_t *strides, int lower, int upper, uint32_t channels,
+                                    uint32_t pixels, const uint32_t *steps, int interleave, int mode,
+                                    int swizzle, int promotion, int fill);
 API int cuTensorMapEncodeIm2col(void *out, int type, uint32_t rank, void *address, const uint64_t *dims,
                                 const uint64_t *strides, const int *lower, const int *upper,
                                 uint32_t channels, uint32_t pixels, const uint32_t *steps, int interleave,
@@ -337,6 +341,31 @@ int cuTensorMapEncodeTiled(void *out, int type, uint32_t rank, void *address, co
         return INVALID;
     trace("map", (long)rank);
     return tirc_tensor_map_encode_tiled(session, &map, out) == TIRC_OK ? OK : INVALID;
+}
+int cuTensorMapEncodeIm2colWide(void *out, int type, uint32_t rank, void *address, const uint64_t *dims,
+                                const uint64_t *strides, int lower, int upper, uint32_t channels,
+                                uint32_t pixels, const uint32_t *steps, int interleave, int mode, int swizzle,
+                                int promotion, int fill) {
+    tirc_tensor_map map = {.size = sizeof map,
+                           .type = (uint32_t)type,
+                           .rank = rank,
+                           .address = (uint64_t)(uintptr_t)address,
+                           .dims = dims,
+                           .strides = strides,
+                           .lower = &lower,
+                           .upper = &upper,
+                           .element_strides = steps,
+                           .channels_per_pixel = channels,
+                           .pixels_per_column = pixels,
+                           .interleave = (uint32_t)interleave,
+                           .swizzle = (uint32_t)swizzle,
+                           .l2_promotion = (uint32_t)promotion,
+                           .oob_fill = (uint32_t)fill,
+                           .wide = (uint32_t)mode + 1};
+    if ((uintptr_t)out % 64 != 0 || !tirc_device_memory(device, map.address, 1))
+        return INVALID;
+    trace("map", (long)rank);
+    return tirc_tensor_map_encode_im2col_wide(session, &map, out) == TIRC_OK ? OK : INVALID;
 }
 int cuTensorMapEncodeIm2col(void *out, int type, uint32_t rank, void *address, const uint64_t *dims,
                             const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,

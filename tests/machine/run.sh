@@ -62,10 +62,6 @@ refused() { # version, target, form, operands
     result $? "$3 is refused by name"
 }
 refused 9.1 sm_103a tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 '{%r4, %r5}, %r6, [%r0];'
-for mode in im2col::w im2col::w::128; do
-    refused 8.7 sm_100a "cp.async.bulk.tensor.3d.shared::cta.global.$mode.mbarrier::complete_tx::bytes" \
-        '[tile], [%d0, {%r0, %r1, %r2}], [bar], {%h0, %h1};'
-done
 refused 8.1 sm_90 multimem.ld_reduce.relaxed.gpu.global.add.f32 '%f1, [%d0];'
 refused 8.1 sm_90 multimem.st.relaxed.gpu.global.f32 '[%d0], %f0;'
 refused 8.1 sm_90 multimem.red.relaxed.gpu.global.add.f32 '[%d0], %f0;'

@@ -20,6 +20,7 @@ static CUresult encode(encoder *function, CUtensorMap *out, const tirc_tensor_ma
 /* cuda.h may map the names to versions; these are the plain ones. */
 #undef cuTensorMapEncodeTiled
 #undef cuTensorMapEncodeIm2col
+#undef cuTensorMapEncodeIm2colWide
 #undef cuTensorMapReplaceAddress
 CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                 const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
@@ -65,13 +66,38 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuu
     return encode(tirc_tensor_map_encode_im2col, out, &map);
 }
 
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+                                     void *address, const cuuint64_t *dims, const cuuint64_t *strides,
+                                     int lower, int upper, cuuint32_t channels, cuuint32_t pixels,
+                                     const cuuint32_t *steps, CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    tirc_tensor_map map = {.size = sizeof map,
+                           .type = (uint32_t)type,
+                           .rank = rank,
+                           .address = (uint64_t)(uintptr_t)address,
+                           .dims = dims,
+                           .strides = strides,
+                           .lower = &lower,
+                           .upper = &upper,
+                           .element_strides = steps,
+                           .channels_per_pixel = channels,
+                           .pixels_per_column = pixels,
+                           .interleave = (uint32_t)interleave,
+                           .swizzle = (uint32_t)swizzle,
+                           .l2_promotion = (uint32_t)promotion,
+                           .oob_fill = (uint32_t)fill,
+                           .wide = (uint32_t)mode + 1};
+    return encode(tirc_tensor_map_encode_im2col_wide, out, &map);
+}
+
 CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
     return tirc_tensor_map_replace_address(map, (uint64_t)(uintptr_t)address) == TIRC_OK
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* What the three above answer. */
+/* What those above answer. */
 CUresult cuGetErrorString(CUresult error, const char **text) {
     *text = error == CUDA_SUCCESS               ? "no error"
             : error == CUDA_ERROR_INVALID_VALUE ? "invalid argument; see standard error"
@@ -94,6 +120,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
         void (*function)(void);
     } known[] = {{"cuTensorMapEncodeTiled", (void (*)(void))cuTensorMapEncodeTiled},
                  {"cuTensorMapEncodeIm2col", (void (*)(void))cuTensorMapEncodeIm2col},
+                 {"cuTensorMapEncodeIm2colWide", (void (*)(void))cuTensorMapEncodeIm2colWide},
                  {"cuTensorMapReplaceAddress", (void (*)(void))cuTensorMapReplaceAddress}};
     (void)version;
     (void)flags;

@@ -46,6 +46,52 @@ ${CC:-gcc} $sanitize -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -shared -W
     TIRC_LIBCUDA=$work/libcuda.so FAKE_TRACE=$work/trace run map=A,box=16x16 --on cuda --out "B=$work/gpu.npy" && cmp -s "$work/b.npy" "$work/gpu.npy" && grep -q '^map 2$' "$work/trace"
 say $? "the same description, encoded by the driver"
 
+# im2col::w: images of 6 pixels of 32 halves, 8 pixels from pixel 4 of image 0 on; B[p] = the first half of pixel p
+wide() { # mode, halo, pixels in all
+    cat >"$work/wide.ptx" <<END
+.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 A, .param .u64 B)
+{
+    .reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+    .shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar;
+    mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, bar; mov.b64 %rd1, map; cvta.param.u64 %rd1, %rd1;
+    ld.param.u64 %rd2, [B]; setp.eq.u32 %p1, %r1, 0; mov.u16 %h1, $2; mov.u16 %h2, 0; mov.u32 %r4, 4; mov.u32 %r7, 0;
+    @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;
+    @%p1 fence.mbarrier_init.release.cluster;
+    bar.sync 0;
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], $3 * 64;
+    @%p1 cp.async.bulk.prefetch.tensor.3d.L2.global.$1 [%rd1, {%r7, %r4, %r7}], {%h1, %h2};
+    @%p1 cp.async.bulk.tensor.3d.shared::cluster.global.$1.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r7, %r4, %r7}], [%r3], {%h1, %h2};
+wait:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;
+    @!%p2 bra wait;
+    shr.u32 %r5, %r1, 1; and.b32 %r5, %r5, 3; shl.b32 %r5, %r5, 4; shl.b32 %r6, %r1, 6; or.b32 %r6, %r6, %r5; add.u32 %r6, %r6, %r2;
+    ld.shared.u16 %h3, [%r6]; mul.wide.u32 %rd3, %r1, 2; add.s64 %rd3, %rd3, %rd2; st.global.u16 [%rd3], %h3;
+    ret;
+}
+END
+    "$tirc" run "$work/wide.ptx" --grid 1 --block "$3" --tensor-map "map=A,channels=32,swizzle=64,${4:-wide=w,pixels=8}" --arg A=arange@uint16:4,6,32 --arg B=zeros@uint16:"$3" --show B "${@:5}" >"$work/log" 2>&1
+}
+wide im2col::w 0 8 '' --schedule all && grep -q 'B = uint16\[8\]: 128 160 192 224 256 288 320 352$' "$work/log"
+say $? "im2col::w goes on in the next image"
+wide im2col::w 3 11 ''
+[ $? -eq 3 ] && grep -q 'error: .*PTX does not say what a halo.*T0789' "$work/log"
+say $? "a halo past the right end of the box is no guess"
+wide im2col::w 2 8 'wide=w,pixels=6' && grep -q 'B = uint16\[8\]: 128 160 192 224 256 288 320 352$' "$work/log"
+say $? "a halo inside of the box"
+wide im2col::w::128 0 128 'wide=w128' && grep -q 'B = uint16\[128\]: 128 160 192 224 256 288 ' "$work/log"
+say $? "im2col::w::128 loads 128 pixels"
+wide im2col::w::128 2 128 'wide=w128'
+[ $? -eq 3 ] && grep -q 'error: .*PTX says only in a figure.*T0789' "$work/log"
+say $? "its halo ends the run as incomplete"
+FAKE_CAPABILITY=100 TIRC_LIBCUDA=$work/libcuda.so FAKE_TRACE=$work/trace wide im2col::w 0 8 '' --on cuda && grep -q 'B = uint16\[8\]: 128 160 192 224 256 288 320 352$' "$work/log"
+say $? "a map of im2col::w encoded by the driver"
+wide im2col::w 0 8 'wide=w,pixels=8,interleave=16'
+[ $? -eq 1 ] && grep -q 'an im2col::w map takes no interleave.*T0788' "$work/log"
+say $? "an interleave is refused"
+
 refuse() { # words, pattern, map, more options
     local words=$1 pattern=$2
     shift 2

@@ -442,6 +442,156 @@ static void packed_store(void **state) {
         }
 }
 
+/* ---- im2col::w ---- */
+typedef struct pixel {
+    int64_t x, n; /* W and image */
+} pixel;
+
+/* The pixels of a copy in the order of shared memory, by PTX ISA 5.5.5 word for word: wOffset moves both
+ * corners of the box and W; the box has one row; what is right of it goes on in the next image. */
+static uint32_t model_pixels(const copy *c, pixel pixels[2048]) {
+    const vm_tensor_map *m = &c->map;
+    const vm_tensor_request *r = &c->request;
+    int64_t lower = m->lower[0] + (int64_t)r->offset[1];
+    int64_t upper = (int64_t)m->dim[1] - 1 + m->upper[0] + r->offset[1];
+    uint32_t wanted = r->form == VM_TENSOR_WIDE_128 ? 128 : m->pixels, count = 0;
+    for (int64_t n = r->coordinate[m->rank - 1]; count < wanted; n++) {
+        bool first = n == r->coordinate[m->rank - 1];
+        for (int64_t x = first ? r->coordinate[1] + (int64_t)r->offset[1] : lower; x <= upper;
+             x += m->step[1])
+            if (count < wanted)
+                pixels[count++] = (pixel){x, n};
+    }
+    for (uint32_t i = 0; i < r->offset[0]; i++, count++)
+        pixels[count] = (pixel){pixels[count - 1].x + 1, pixels[count - 1].n};
+    return count;
+}
+
+static void model_wide(const copy *c) {
+    const vm_tensor_map *m = &c->map;
+    const vm_tensor_request *r = &c->request;
+    pixel pixels[2048];
+    uint32_t count = model_pixels(c, pixels), size = vm_tensor_type_bits(m->type) / 8, last = m->rank - 1;
+    for (uint32_t p = 0; p < count; p++)
+        for (uint32_t i = 0; i < m->channels; i++) {
+            int64_t x[5] = {r->coordinate[0] + (int64_t)i, pixels[p].x, r->coordinate[2], r->coordinate[3]};
+            x[last] = pixels[p].n;
+            bool inside = true;
+            uint64_t from = m->address;
+            for (uint32_t n = 0; n < m->rank; n++) {
+                inside &= x[n] >= 0 && x[n] < (int64_t)m->dim[n];
+                from += (uint64_t)x[n] * (n ? m->stride[n - 1] : size);
+            }
+            for (uint32_t b = 0; b < size; b++) {
+                uint32_t to =
+                    model_place(m, c->address + p * vm_tensor_swizzle_span(m->swizzle) + i * size + b);
+                model_shared[to] = inside                           ? model_memory[from + b]
+                                   : m->fill == VM_TENSOR_FILL_ZERO ? 0
+                                   : b % 2                          ? 0x7f
+                                                                    : 0xf7;
+            }
+        }
+}
+
+static void wide_against_the_model(void **state) {
+    (void)state;
+    random_state = 5;
+    unsigned halos = 0, open = 0;
+    for (unsigned number = 0; number < 400; number++) {
+        copy c = {.address = 128 * below(20)};
+        vm_tensor_map *m = &c.map;
+        bool all = below(3) == 0;
+        m->mode = all ? VM_TENSOR_IM2COL_W128 : VM_TENSOR_IM2COL_W;
+        m->type = (vm_tensor_type)below(10);
+        m->rank = 3 + below(3);
+        m->swizzle = below(2) ? VM_TENSOR_SWIZZLE_128 : VM_TENSOR_SWIZZLE_64;
+        m->atom = (vm_tensor_atom)(m->swizzle == VM_TENSOR_SWIZZLE_128 && below(3) == 0);
+        m->fill = (vm_tensor_fill)(m->type >= VM_TENSOR_F16 && below(2));
+        uint32_t size = type_bytes[m->type], chunk = 16 / size;
+        m->channels = chunk * (1 + below(vm_tensor_swizzle_span(m->swizzle) / 16));
+        m->pixels = 1 + below(200);
+        m->dim[0] = 1 + below(2 * m->channels);
+        uint64_t stride = (m->dim[0] * size + 15) / 16 * 16;
+        for (uint32_t i = 0; i < 5; i++)
+            m->step[i] = below(4) == 0 ? 1 + below(3) : 1;
+        for (uint32_t i = 1; i < m->rank; i++) {
+            m->dim[i] = 1 + below(i == 1 ? 24 : 4);
+            m->stride[i - 1] = stride;
+            stride *= m->dim[i];
+        }
+        m->lower[0] = (int32_t)below(5) - 2;
+        m->upper[0] = (int32_t)below(5) - 2;
+        c.request.form = all ? VM_TENSOR_WIDE_128 : VM_TENSOR_WIDE;
+        c.request.rank = m->rank;
+        c.request.offset[0] = below(3) == 0 ? below(6) : 0;
+        c.request.offset[1] = below(2) ? below(32) : 0;
+        c.request.coordinate[0] = (int32_t)(below(3) * chunk) - (int32_t)chunk;
+        c.request.coordinate[1] = m->lower[0] - 2 + (int32_t)below((uint32_t)m->dim[1]);
+        for (uint32_t i = 2; i < m->rank; i++)
+            c.request.coordinate[i] = (int32_t)below(5) - 1;
+        vm_tensor_problem problems[VM_TENSOR_PROBLEMS];
+        vm_tensor_fault faults[VM_TENSOR_FAULTS_MAX];
+        c.request.map = m;
+        if (vm_tensor_map_check(m, problems) || vm_tensor_request_check(&c.request, faults) ||
+            stride + m->address > MEMORY)
+            continue;
+        pixel pixels[2048];
+        uint32_t count = model_pixels(&c, pixels);
+        bool ends = c.request.offset[0] != 0 &&
+                    (all || m->step[1] != 1 ||
+                     pixels[count - 1].x > (int64_t)m->dim[1] - 1 + m->upper[0] + c.request.offset[1]);
+        assert_int_equal(vm_tensor_request_open(&c.request) != NULL, ends);
+        halos += c.request.offset[0] != 0 && !ends;
+        open += ends;
+        if (ends)
+            continue;
+        assert_int_equal(vm_tensor_request_bytes(&c.request), count * m->channels * size);
+        assert_int_equal(vm_tensor_request_extent(&c.request), count * vm_tensor_swizzle_span(m->swizzle));
+        for (size_t i = 0; i < MEMORY; i++)
+            memory[i] = model_memory[i] = (uint8_t)next_random();
+        for (size_t i = 0; i < SHARED; i++)
+            shared[i] = model_shared[i] = (uint8_t)(i * 7 + (i >> 9));
+        run(&c);
+        model_wide(&c);
+        if (memcmp(shared, model_shared, SHARED) != 0)
+            fail_msg("im2col::w copy %u: shared memory differs from the model", number);
+    }
+    assert_in_range(halos, 10, 400);
+    assert_in_range(open, 10, 400);
+}
+
+/* The examples of PTX ISA 5.5.5.3 and 5.5.5.4, whose lists of sizes and coordinates begin with the image. */
+static void wide_examples(void **state) {
+    (void)state;
+    pixel pixels[2048];
+    copy c = {.map = {.mode = VM_TENSOR_IM2COL_W,
+                      .type = VM_TENSOR_F16,
+                      .rank = 4,
+                      .dim = {64, 7, 9, 128},
+                      .stride = {128, 896, 8064},
+                      .step = {1, 1, 1, 1},
+                      .channels = 64,
+                      .pixels = 128,
+                      .swizzle = VM_TENSOR_SWIZZLE_128},
+              .request = {.form = VM_TENSOR_WIDE, .rank = 4, .coordinate = {0, 3, 2, 7}, .offset = {2, 0}}};
+    c.request.map = &c.map;
+    assert_int_equal(model_pixels(&c, pixels), 130);
+    assert_true(pixels[3].x == 6 && pixels[3].n == 7 && pixels[4].x == 0 && pixels[4].n == 8);
+    assert_true(pixels[127].x == 4 && pixels[127].n == 25 && pixels[129].x == 6 && pixels[129].n == 25);
+    assert_null(vm_tensor_request_open(&c.request));
+    assert_int_equal(vm_tensor_request_bytes(&c.request), 130 * 128);
+    c.request.offset[0] = 3; /* one more than the row has */
+    assert_non_null(vm_tensor_request_open(&c.request));
+    c.map.dim[1] = 67; /* every other pixel from -1 on, and from 0 on */
+    c.map.lower[0] = -1;
+    c.map.step[1] = 2;
+    c.request = (vm_tensor_request){
+        .map = &c.map, .form = VM_TENSOR_WIDE, .rank = 4, .coordinate = {0, -1, 2, 7}, .offset = {0, 1}};
+    assert_int_equal(model_pixels(&c, pixels), 128);
+    assert_true(pixels[0].x == 0 && pixels[33].x == 66 && pixels[34].x == 0 && pixels[34].n == 8);
+    assert_null(vm_tensor_request_open(&c.request));
+}
+
 /* ---- what may not be asked ---- */
 static void asks(vm_tensor_map map, vm_tensor_request request, const char *expected) {
     vm_tensor_fault faults[VM_TENSOR_FAULTS_MAX];
@@ -487,6 +637,23 @@ static void wrong_requests(void **state) {
          (vm_tensor_request){
              .rank = 4, .form = VM_TENSOR_IM2COL_NO_OFFSETS, .direction = VM_TENSOR_STORE, .coordinate = {0}},
          "the pixel box of a store starts at -1 along dimension 1, outside the tensor");
+    vm_tensor_map wide = im2col;
+    wide.mode = VM_TENSOR_IM2COL_W;
+    wide.swizzle = VM_TENSOR_SWIZZLE_64;
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_WIDE, .coordinate = {0, 4}},
+         "coordinate 1 is 4, outside the pixel box, whose limit is 3");
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_WIDE, .offset = {512}},
+         "wHalo is 512: 0 to 511");
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_WIDE, .offset = {0, 32}},
+         "wOffset is 32: 0 to 31");
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_IM2COL_LOAD},
+         "a map of im2col::w, im2col::w::128 or im2col with an instruction of another of these modes");
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_WIDE_128},
+         "a map of im2col::w, im2col::w::128 or im2col with an instruction of another of these modes");
+    asks(wide, (vm_tensor_request){.rank = 4}, "a tiled map with an im2col instruction, or the reverse");
+    wide.mode = VM_TENSOR_IM2COL_W128;
+    asks(wide, (vm_tensor_request){.rank = 4, .form = VM_TENSOR_WIDE_128, .offset = {32}},
+         "wHalo is 32: 0 to 31");
     vm_tensor_map packed_map = {.type = VM_TENSOR_U4_ALIGN16,
                                 .rank = 2,
                                 .dim = {256, 8},
@@ -520,6 +687,8 @@ int main(void) {
                                        cmocka_unit_test(recorded_stores),
                                        cmocka_unit_test(atoms_against_the_model),
                                        cmocka_unit_test(rows_against_the_model),
+                                       cmocka_unit_test(wide_against_the_model),
+                                       cmocka_unit_test(wide_examples),
                                        cmocka_unit_test(packed),
                                        cmocka_unit_test(packed_store),
                                        cmocka_unit_test(wrong_requests),

@@ -98,7 +98,55 @@ static void rules(void **state) {
     BREAK(good_tile, (m.box[0] = 32, m.box[1] = 128, m.box[2] = 64), TOTAL,
           "the box has 524288 bytes: at most 233472, the shared memory of an SM");
     BREAK(good_im2col, m.channels = 12, CHANNELS_BYTES, "channelsPerPixel is 24 bytes: a multiple of 16");
-    BREAK(good_im2col, m.mode = VM_TENSOR_IM2COL_W, WIDE, "im2col::w maps are not modelled yet");
+}
+
+/* cuTensorMapEncodeIm2colWide: corners along W only, of 16 bits whatever the rank. */
+static vm_tensor_map good_wide(void) {
+    vm_tensor_map m = good_im2col();
+    m.mode = VM_TENSOR_IM2COL_W;
+    m.lower[1] = m.upper[1] = 0;
+    return m;
+}
+static void wide_rules(void **state) {
+    (void)state;
+    vm_tensor_map map = good_wide();
+    vm_tensor_problem problems[VM_TENSOR_PROBLEMS];
+    map.lower[0] = -32768;
+    map.upper[0] = 32767;
+    map.lower[1] = 5000; /* not looked at */
+    assert_int_equal(vm_tensor_map_check(&map, problems), 0);
+    map.mode = VM_TENSOR_IM2COL_W128;
+    map.pixels = 0; /* ignored */
+    assert_int_equal(vm_tensor_map_check(&map, problems), 0);
+    map.swizzle = VM_TENSOR_SWIZZLE_128;
+    map.atom = VM_TENSOR_ATOM_32;
+    assert_int_equal(vm_tensor_map_check(&map, problems), 0);
+    BREAK(good_wide, m.rank = 2, RANK_IM2COL, "rank 2: an im2col map has rank 3, 4 or 5");
+    BREAK(good_wide, m.pixels = 0, PIXELS, "pixelsPerColumn is 0: 1 to 1024");
+    BREAK(good_wide, m.pixels = 1025, PIXELS, "pixelsPerColumn is 1025: 1 to 1024");
+    BREAK(good_wide, m.lower[0] = -32769, CORNER_LOWER,
+          "pixelBoxLowerCorner[0] is -32769: the range for this rank is -32768 to 32768 - 1");
+    BREAK(good_wide, m.upper[0] = -15, CORNER_EMPTY,
+          "the pixel box has no extent along dimension 1: globalDim + upper - lower is 0");
+    BREAK(good_wide, m.interleave = VM_TENSOR_INTERLEAVE_16, WIDE_INTERLEAVE,
+          "an im2col::w map takes no interleave, not interleave 1");
+    static const struct {
+        vm_tensor_swizzle swizzle;
+        vm_tensor_atom atom;
+        uint32_t channels, number;
+    } refused[] = {{VM_TENSOR_SWIZZLE_NONE, VM_TENSOR_ATOM_16, 32, 0},
+                   {VM_TENSOR_SWIZZLE_32, VM_TENSOR_ATOM_16, 16, 1},
+                   {VM_TENSOR_SWIZZLE_128, VM_TENSOR_ATOM_32_FLIP_8, 32, 5},
+                   {VM_TENSOR_SWIZZLE_128, VM_TENSOR_ATOM_64, 32, 6}};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char text[120];
+        snprintf(text, sizeof text,
+                 "swizzle %u: an im2col::w map takes 64B, 128B, or 128B with atoms of 32 bytes",
+                 refused[i].number);
+        BREAK(good_wide,
+              (m.swizzle = refused[i].swizzle, m.atom = refused[i].atom, m.channels = refused[i].channels),
+              WIDE_SWIZZLE, text);
+    }
 }
 
 static vm_tensor_map good_packed(void) {
@@ -287,8 +335,8 @@ static void swizzles(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rules), cmocka_unit_test(rules_of_packed_types),
-                                       cmocka_unit_test(encoding), cmocka_unit_test(replacing),
-                                       cmocka_unit_test(swizzles)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules),    cmocka_unit_test(wide_rules), cmocka_unit_test(rules_of_packed_types),
+        cmocka_unit_test(encoding), cmocka_unit_test(replacing),  cmocka_unit_test(swizzles)};
     return cmocka_run_group_tests_name("vm_tensor_map", tests, NULL, NULL);
 }
