@@ -182,6 +182,8 @@ static void instruction(void *user, const ir_expr *e) {
     base_builder_start(&why, w->arena);
     if (!ptx_pattern_parse(w->arena, e->args[0]->at.string, &pattern, &why))
         return;
+    if (!w->first_use.file && (pattern.op == PTX_OP_TCGEN05_LD || pattern.op == PTX_OP_TCGEN05_ST))
+        w->first_use = w->span;
     check_group(w, &pattern, name);
     check_lanes(w, e, &pattern, name);
     if (pattern.op == PTX_OP_TCGEN05_ALLOC || pattern.op == PTX_OP_TCGEN05_DEALLOC ||
@@ -337,6 +339,11 @@ static void check_release(tmem_walk *w) {
         }
         released = e->op == PTX_OP_TCGEN05_DEALLOC && !released ? e : released;
     }
+    if (!first && w->first_use.file)
+        base_help(w->diagnostics,
+                  tmem_report(w, BASE_WARNING, "T0591", w->first_use,
+                              "tensor memory is used here and allocated nowhere in the kernel"),
+                  "tcgen05.alloc by one warp, and its address from the slot behind a barrier");
     if (first && !released) {
         base_diagnostic *d = tmem_report(w, BASE_ERROR, "T0533", first->span,
                                          "tensor memory is allocated here and freed nowhere in the kernel");

@@ -57,6 +57,7 @@ typedef struct tmem_walk {
     int64_t group;  /* the first cta_group; 0: none yet */
     base_span group_span;
     bool group_reported, lane_reported, pair_reported;
+    base_span first_use;        /* of a load or store; file 0: none */
     const tmem_event *too_many; /* the first allocation over all columns, with all of them */
     int64_t too_many_columns;
     bool jumped; /* a return, break or continue before it: not all threads come here */

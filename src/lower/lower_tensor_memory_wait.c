@@ -306,6 +306,10 @@ static bool is_steady(const tmem_address *a) {
     return a->root && !(a->row && ir_expr_reads(a->row)) && !(a->step && ir_expr_reads(a->step));
 }
 
+static bool is_word(const ir_expr *e) { /* a descriptor has 64 bits */
+    return ir_type_is_integer(e->type) && num_dtype_bits(e->type.dtype) == 32;
+}
+
 static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
     tmem_address a = {0};
     if (starts(name, "tcgen05.wait::"))
@@ -322,6 +326,10 @@ static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
         base_vector_push(f->walk.arena, &f->now.stores, ((store){a, tmem_width(name), f->walk.span}));
     } else if (starts(name, "tcgen05.mma") || starts(name, "tcgen05.cp.")) {
         touched(f, &a, 1, false, starts(name, "tcgen05.cp.") ? "tcgen05.cp" : "tcgen05.mma");
+        if (starts(name, "tcgen05.mma") && e->count > 3 && is_word(e->args[3])) { /* A in tensor memory */
+            tmem_address operand = tmem_address_of(&f->walk, e->args[3]);
+            touched(f, &operand, 1, false, "tcgen05.mma");
+        }
         if (a.root && !a.step)
             base_vector_push(f->walk.arena, &f->now.products,
                              ((product){a, f->walk.span, f->walk.span, ISSUED}));
