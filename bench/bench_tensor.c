@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The matrix unit of Blackwell on the machine: examples/gemm_tma.ptx, f16 to f32, by numerics and processor
- * level, beside the floors and OpenBLAS's sgemm of the same size when the system has one. Results are
- * compared with sgemm's or else with sums in f64 of some rows; the inputs are such that both are exact. Of
- * several times the least counts, the median and the
- * processor's time stand beside it: other work on the processor only adds. */
+ * level, and examples/gemm/tma.py against it, beside the floors and OpenBLAS's sgemm of the same size when
+ * the system has one. Results are compared with sgemm's or else with sums in f64 of some rows; the inputs are
+ * such that both are exact. Of several times the least counts, the median and the processor's time stand
+ * beside it: other work on the processor only adds. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -101,57 +101,118 @@ static tirc_tensor_map map_of(uint32_t type, const uint64_t dims[2], const uint6
                              .box = box,
                              .swizzle = 3}; /* CU_TENSOR_MAP_SWIZZLE_128B */
 }
-static tirc_status run_once(tirc_module *module, const problem *p, tirc_launch *launch) {
-    enum { STAGES = 4 };
-    uint32_t n = p->n, stages = STAGES;
+/* The same product as PTX by hand and as a script, which is compiled when it is loaded. */
+typedef struct kernel {
+    const char *file, *entry; /* NULL: PTX */
+    uint32_t stages;
+} kernel;
+static const kernel by_hand = {"examples/gemm_tma.ptx", NULL, 4},
+                    by_hand_two = {"examples/gemm_tma.ptx", NULL, 2},
+                    from_script = {"examples/gemm/tma.py", "gemm_tma", 2};
+
+static tirc_module *load(tirc_session *session, const kernel *k, uint32_t n) {
+    char *text = read_file(k->file), size[16];
+    tirc_module *module = NULL;
+    snprintf(size, sizeof size, "%u", n);
+    const tirc_define defines[] = {{"M", size}, {"N", size}, {"K", size}};
+    tirc_source source = {.size = sizeof source,
+                          .name = k->file,
+                          .text = text,
+                          .text_size = strlen(text),
+                          .entry = k->entry,
+                          .defines = defines,
+                          .define_count = k->entry ? sizeof defines / sizeof defines[0] : 0};
+    if (tirc_load(session, &source, &module) != TIRC_OK)
+        module = NULL;
+    free(text);
+    return module;
+}
+
+/* The script stores its result by itself and knows its size; the other takes both as parameters. */
+static tirc_status run_once(tirc_module *module, const kernel *k, const problem *p, tirc_launch *launch) {
+    uint32_t n = p->n, stages = k->stages;
     const uint64_t dims[2] = {n, n}, strides[1] = {(uint64_t)n * 2}, result_strides[1] = {(uint64_t)n * 4};
     const uint32_t box[2] = {64, 128}, result_box[2] = {32, 32};
     tirc_tensor_map operand = map_of(6, dims, strides, box),
                     result = map_of(7, dims, result_strides, result_box);
-    tirc_argument arguments[] = {{.name = "a", .tensor_map = &operand, .tensor = "A"},
-                                 {.name = "b", .tensor_map = &operand, .tensor = "B"},
-                                 {.name = "d", .tensor_map = &result, .tensor = "D"},
+    tirc_argument arguments[] = {{.name = k->entry ? "a_map" : "a", .tensor_map = &operand, .tensor = "A"},
+                                 {.name = k->entry ? "b_map" : "b", .tensor_map = &operand, .tensor = "B"},
                                  {.name = "A", .data = p->a, .bytes = (uint64_t)n * n * 2},
                                  {.name = "B", .data = p->b, .bytes = (uint64_t)n * n * 2},
                                  {.name = "D", .data = p->d, .bytes = (uint64_t)n * n * 4},
+                                 {.name = "d", .tensor_map = &result, .tensor = "D"},
                                  {.name = "K", .data = &n, .bytes = 4, .is_scalar = true},
                                  {.name = "S", .data = &stages, .bytes = 4, .is_scalar = true}};
     launch->arguments = arguments;
-    launch->argument_count = sizeof arguments / sizeof arguments[0];
-    launch->dynamic_shared_bytes = 1024 + 32768 * STAGES;
+    launch->argument_count = k->entry ? 5 : 8;
+    if (!k->entry) {
+        launch->grid[0] = launch->grid[1] = n / 128;
+        launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+        launch->block[0] = 128;
+        launch->dynamic_shared_bytes = 1024 + 32768 * stages;
+    }
     return tirc_run(module, launch, NULL);
 }
 
 static timing machine(const problem *p, tirc_numerics numerics, const char *level, uint32_t threads,
                       int rounds) {
     tirc_session *session = tirc_session_create(NULL);
-    char *text = read_file("examples/gemm_tma.ptx");
-    tirc_source source = {
-        .size = sizeof source, .name = "examples/gemm_tma.ptx", .text = text, .text_size = strlen(text)};
-    tirc_module *module = NULL;
+    tirc_module *module = load(session, &by_hand, p->n);
     stopwatch watch = {.rounds = 0};
     timing result = {NAN, NAN, NAN};
-    if (tirc_load(session, &source, &module) == TIRC_OK) {
-        uint32_t n = p->n;
-        tirc_launch launch = {.size = sizeof launch,
-                              .grid = {n / 128, n / 128, 1},
-                              .block = {128, 1, 1},
-                              .threads = threads,
-                              .level = level,
-                              .numerics = numerics};
-        tirc_status status = TIRC_OK;
-        for (int round = 0; round < rounds && status == TIRC_OK; round++) {
-            watch_start(&watch);
-            status = run_once(module, p, &launch);
-            watch_stop(&watch);
-        }
-        if (status == TIRC_OK)
-            result = watch_read(&watch);
+    tirc_launch launch = {.size = sizeof launch, .threads = threads, .level = level, .numerics = numerics};
+    tirc_status status = module ? TIRC_OK : TIRC_ERROR;
+    for (int round = 0; round < rounds && status == TIRC_OK; round++) {
+        watch_start(&watch);
+        status = run_once(module, &by_hand, p, &launch);
+        watch_stop(&watch);
     }
+    if (status == TIRC_OK)
+        result = watch_read(&watch);
     tirc_diagnostics_render(session, TIRC_FORMAT_TEXT, false, tirc_sink_file, stderr);
     tirc_session_destroy(session);
-    free(text);
     return result;
+}
+
+/* The script's kernel beside the one by hand, in turns: the same tiles, two stages each; the processor's
+ * time. */
+static void script_row(const problem *p, tirc_numerics numerics) {
+    enum { TURNS = 2 * ROUNDS };
+    static const double limit = 1.3;
+    const kernel *kernels[2] = {&by_hand_two, &from_script};
+    tirc_session *session = tirc_session_create(NULL);
+    tirc_module *modules[2];
+    size_t bytes = (size_t)p->n * p->n * sizeof *p->d;
+    float *first = malloc(bytes);
+    double least[2] = {INFINITY, INFINITY};
+    bool runs = first != NULL, same = true;
+    for (int k = 0; k < 2; k++) {
+        modules[k] = load(session, kernels[k], p->n);
+        runs &= modules[k] != NULL;
+    }
+    for (int turn = 0; runs && turn < TURNS; turn++)
+        for (int k = 0; k < 2 && runs; k++) {
+            tirc_launch launch = {.size = sizeof launch, .threads = 1, .numerics = numerics};
+            memset(p->d, 0, bytes);
+            const double start = now(CLOCK_PROCESS_CPUTIME_ID);
+            runs = run_once(modules[k], kernels[k], p, &launch) == TIRC_OK;
+            const double time = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+            least[k] = time < least[k] ? time : least[k];
+            if (k == 0)
+                memcpy(first, p->d, bytes);
+            else
+                same &= memcmp(first, p->d, bytes) == 0;
+        }
+    const double ratio = least[1] / least[0];
+    if (runs)
+        printf("  script, numerics %-5s%12.1f ms, by hand %.1f ms: %.2f times (limit %.1f)%s%s\n",
+               numerics == TIRC_NUMERICS_HW ? "hw" : "fp32", 1e3 * least[1], 1e3 * least[0], ratio, limit,
+               ratio > limit ? "  OVER" : "", same ? "" : "  RESULTS DIFFER");
+    else
+        printf("  script: not run\n");
+    tirc_diagnostics_render(session, TIRC_FORMAT_TEXT, false, tirc_sink_file, stderr);
+    tirc_session_destroy(session);
+    free(first);
 }
 
 typedef void (*sgemm)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
@@ -238,6 +299,8 @@ static void table(uint32_t n, uint32_t threads, int rounds, bool all) {
                 printf("%10.0f%13.2f", floor, floor / (1e3 * time.least));
             printf("%s\n", is_right(&p, !isnan(peer.least)) ? "" : "  RESULTS DIFFER");
         }
+    for (int numerics = 0; all && numerics < 2; numerics++)
+        script_row(&p, (tirc_numerics)numerics);
     for (int l = 0; all && l < 2; l++) { /* no sgemm rounds like this: the levels are compared */
         fill_full(p.a, count, 3);
         fill_full(p.b, count, 4);
