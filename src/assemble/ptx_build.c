@@ -268,16 +268,10 @@ static void list_files(ptx_module *module) {
         base_vector_push(module->arena, &module->files, i ? base_source_name(sources, (uint32_t)i) : NULL);
 }
 
-/* A target that was left open is the one that the script's own instructions exist on: tensor memory came
- * with sm_100a, everything else runs on sm_90a too. */
+/* A target that was left open is the one that the script's own instructions exist on: what sm_90a lacks
+ * (tensor memory, pairs of float32) came with sm_100a. */
 static const char *needed_target(const ptx_module *module) {
-    for (size_t f = 0; f < module->functions.count; f++) {
-        const ptx_function *function = module->functions.items[f];
-        for (size_t i = 0; i < function->instructions.count; i++)
-            if (!strncmp(ptx_op_name(function->instructions.items[i].op), "tcgen05.", 8))
-                return "sm_100a";
-    }
-    return "sm_90a";
+    return ptx_module_exists_on(module, "sm_90a") ? "sm_90a" : "sm_100a";
 }
 
 ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_build_options *options) {

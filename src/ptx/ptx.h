@@ -285,6 +285,9 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
 /* Modifiers, types, operand kinds and widths against the table; labels; T06xx. ours: memory instructions must
  * have an origin. */
 bool ptx_verify(const ptx_module *module, bool ours);
+/* True when every instruction exists on this target; reports nothing. What is no form anywhere does not
+ * count. */
+bool ptx_module_exists_on(const ptx_module *module, const char *target);
 /* Of a module that passed: one cta_group in each kernel and what it calls; T0749. */
 bool ptx_verify_groups(const ptx_module *module);
 /* Lowest .version (87 for 8.7) that the target, the directives and every instruction, modifier and special

@@ -818,6 +818,32 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     return base_diagnostics_errors(module->diagnostics) == before;
 }
 
+static bool exists(verifier *v) {
+    unsigned reached = 0;
+    bool modifiers_fit = false;
+    const ptx_form *form = find_form(v, &reached, &modifiers_fit);
+    return form == NULL || target_has(v, form);
+}
+
+bool ptx_module_exists_on(const ptx_module *module, const char *target) {
+    base_arena *arena = base_arena_create(base_arena_heap(module->arena));
+    ptx_module named = *module;
+    named.target = target;
+    verifier v = {.module = &named, .diagnostics = module->diagnostics, .arena = arena};
+    bool all = true;
+    v.table = ptx_table_create(arena);
+    read_target(&v);
+    for (size_t f = 0; all && f < module->functions.count; f++) {
+        v.function = module->functions.items[f];
+        for (size_t i = 0; all && i < v.function->instructions.count; i++) {
+            v.instruction = &v.function->instructions.items[i];
+            all = exists(&v);
+        }
+    }
+    base_arena_destroy(arena);
+    return all;
+}
+
 bool ptx_verify_instruction(base_arena *arena, ptx_table *table, const ptx_instruction *instruction,
                             base_builder *why, base_builder *accepted) {
     verifier v = {.arena = arena, .instruction = instruction, .any_target = true};

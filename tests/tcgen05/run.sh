@@ -83,6 +83,20 @@ for entry in $(grep '^# right: ' tests/tcgen05/rules.py | sed 's/^# right: //' |
     result $? "$entry: ptxas takes it"
 done
 
+# ---- a target left open is one that has the instruction ----
+target() { # instruction, wanted target
+    printf '%s\n' '@T.prim_func' 'def kernel(B: T.Buffer((32,), "float32")):' '    T.device_entry()' '    T.cta_id([1])' \
+        '    lane = T.lane_id([32])' '    x: T.uint64 = 0' '    y: T.float32 = 0.0' "    $1" '    B[lane] = y' >"$work/k.py"
+    "$tirc" build "$work/k.py" --emit ptx -o "$work/o.ptx" >"$work/log" 2>&1 && grep -qx "\.target $2" "$work/o.ptx"
+    result $? "$1 is built for $2"
+    [ -n "$ptxas" ] || return
+    "$ptxas" -arch="$2" "$work/o.ptx" -o "$work/o.cubin" >"$work/log" 2>&1
+    result $? "$1: ptxas takes it"
+}
+target 'T.ptx.add.f32x2(x, x, x)' sm_100a
+target 'T.ptx.add.f32(y, y, y)' sm_90a
+target 'T.ptx["add.rn.f32.bf16"](y, T.uint16(0), y)' sm_100a
+
 # ---- every form ----
 if [ -n "$nvcc" ]; then
     for entry in $(sed -n 's/^# form: //p' tests/tcgen05/forms.py); do
