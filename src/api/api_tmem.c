@@ -121,6 +121,55 @@ static void place_words(const base_place *at, const char *file, base_builder *ou
         base_builder_format(out, "%s:%u", at->name ? at->name : "?", at->line);
 }
 
+/* How many columns the CTA holds at once, at most. */
+static uint32_t most_columns(const vm_tmem_history *history) {
+    bool held[VM_TMEM_EVENT_COLUMNS] = {false};
+    uint32_t now = 0, most = 0;
+    for (size_t i = 0; i < history->event_count; i++) {
+        const vm_tmem_event *e = &history->events[i];
+        if (e->kind != VM_TMEM_EVENT_ALLOCATE && e->kind != VM_TMEM_EVENT_FREE)
+            continue;
+        for (uint32_t c = e->column; c < e->column_end && c < VM_TMEM_EVENT_COLUMNS; c++) {
+            bool taken = e->kind == VM_TMEM_EVENT_ALLOCATE;
+            now = now - held[c] + taken;
+            held[c] = taken;
+        }
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+/* Whether fewer releases than allocations gave back what this allocation took. */
+static bool is_kept(const vm_tmem_history *history, const vm_tmem_event *allocation) {
+    uint64_t taken = 0, given = 0;
+    for (size_t i = 0; i < history->event_count; i++) {
+        const vm_tmem_event *e = &history->events[i];
+        if (e->column != allocation->column || e->column_end != allocation->column_end)
+            continue;
+        taken += e->kind == VM_TMEM_EVENT_ALLOCATE ? e->count : 0;
+        given += e->kind == VM_TMEM_EVENT_FREE ? e->count : 0;
+    }
+    return given < taken;
+}
+
+static void balance_text(const api_tmem_call *call, const vm_tmem_history *history, const char *file,
+                         base_builder *out) {
+    bool kept = false;
+    for (size_t i = 0; i < history->event_count; i++) {
+        const vm_tmem_event *e = &history->events[i];
+        if (e->kind != VM_TMEM_EVENT_ALLOCATE || !is_kept(history, e))
+            continue;
+        base_place at = api_tmem_place_of(call, e->instruction);
+        base_builder_format(out, "  never released: columns %u to %u, allocated in ", e->column,
+                            e->column_end - 1);
+        place_words(&at, file, out);
+        base_builder_string(out, "\n");
+        kept = true;
+    }
+    base_builder_format(out, "  at most %u of %u columns at a time%s\n", most_columns(history),
+                        (unsigned)VM_TMEM_EVENT_COLUMNS, kept ? "" : "; all are released");
+}
+
 static void columns_text(const api_tmem_call *call, const vm_tmem_history *history, const char *file,
                          base_builder *out) {
     bool any = false;
@@ -146,7 +195,9 @@ static void columns_text(const api_tmem_call *call, const vm_tmem_history *histo
             base_builder_format(out, "; %" PRIu64 " times, last #%" PRIu64, e->count, e->last);
         base_builder_string(out, "\n");
     }
-    if (!any)
+    if (any)
+        balance_text(call, history, file, out);
+    else
         base_builder_string(out, "  none\n");
 }
 
@@ -289,7 +340,8 @@ static void json_place(const base_place *at, base_builder *out) {
     base_builder_format(out, ",\"line\":%u", at->line);
 }
 
-static void json_event(const api_tmem_call *call, const vm_tmem_event *e, base_builder *out) {
+static void json_event(const api_tmem_call *call, const vm_tmem_history *history, const vm_tmem_event *e,
+                       base_builder *out) {
     base_place at = api_tmem_place_of(call, e->instruction);
     base_builder_format(out, "{\"kind\":\"%s\",\"instruction\":", api_tmem_kind_name(e->kind));
     json_text(out, form_of(call, e->instruction));
@@ -298,6 +350,8 @@ static void json_event(const api_tmem_call *call, const vm_tmem_event *e, base_b
     base_builder_format(out, ",\"warp\":%u,\"warp_in_warpgroup\":%u,\"first\":%" PRIu64 ",\"last\":%" PRIu64,
                         e->warp, e->warp % 4, e->first, e->last);
     base_builder_format(out, ",\"times\":%" PRIu64 ",\"pair\":%s", e->count, e->pair ? "true" : "false");
+    if (e->kind == VM_TMEM_EVENT_ALLOCATE)
+        base_builder_format(out, ",\"released\":%s", is_kept(history, e) ? "false" : "true");
     if (e->column_end > e->column)
         base_builder_format(out, ",\"column\":%u,\"columns\":%u", e->column, e->column_end - e->column);
     if (!api_tmem_is_columns(e->kind) && e->kind != VM_TMEM_EVENT_COMMIT) {
@@ -327,11 +381,11 @@ static void json_event(const api_tmem_call *call, const vm_tmem_event *e, base_b
 
 static void history_json(const api_tmem_call *call, const vm_tmem_history *history, base_builder *out) {
     const uint32_t *id = history->events[0].cta_id;
-    base_builder_format(out, "{\"cta\":[%u,%u,%u],\"ctas\":%" PRIu64 ",\"events\":[", id[0], id[1], id[2],
-                        history->ctas);
+    base_builder_format(out, "{\"cta\":[%u,%u,%u],\"ctas\":%" PRIu64 ",\"most_columns\":%u,\"events\":[",
+                        id[0], id[1], id[2], history->ctas, most_columns(history));
     for (size_t i = 0; i < history->event_count; i++) {
         base_builder_string(out, i ? ",\n" : "\n");
-        json_event(call, &history->events[i], out);
+        json_event(call, history, &history->events[i], out);
     }
     base_builder_string(out, "]}");
 }

@@ -51,6 +51,10 @@ static const char *are(const vm_finding *f) {
     return f->size == 1 ? "is" : "are";
 }
 
+static const char *them(const vm_finding *f) {
+    return f->size == 1 ? "it" : "them";
+}
+
 static const char *access_word(const vm_finding *f) {
     return f->is_store ? "write of " : "read of ";
 }
@@ -66,15 +70,15 @@ static void flight_words(const vm_finding *f, base_builder *out, const char **he
     }
     switch (f->required) {
     case 1:
-        base_builder_format(out, " %s touched while tcgen05.ld still reads them", are(f));
+        base_builder_format(out, " %s touched while tcgen05.ld still reads %s", are(f), them(f));
         *help = "tcgen05.wait::ld in the warp that loads, before its cells are written or given back";
         break;
     case 2:
-        base_builder_format(out, " %s touched while tcgen05.st still writes them", are(f));
+        base_builder_format(out, " %s touched while tcgen05.st still writes %s", are(f), them(f));
         *help = "tcgen05.wait::st in the warp that stores, before anybody reads or writes the cells";
         break;
     default:
-        base_builder_format(out, " %s touched while the tensor core still works on them", are(f));
+        base_builder_format(out, " %s touched while the tensor core still works on %s", are(f), them(f));
         *help = "tcgen05.commit to an mbarrier and a wait for it, before anybody else touches the cells";
     }
 }

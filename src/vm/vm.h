@@ -354,7 +354,7 @@ typedef enum vm_tmem_event_kind {
     VM_TMEM_EVENT_SHIFT,
     VM_TMEM_EVENT_COMMIT
 } vm_tmem_event_kind;
-enum { VM_TMEM_EVENT_BY = 4 };
+enum { VM_TMEM_EVENT_BY = 4, VM_TMEM_EVENT_COLUMNS = 512, VM_TMEM_EVENT_THREADS = 32 };
 /* All executions of one instruction by one warp of a CTA; allocations: those that got the same columns. */
 typedef struct vm_tmem_event {
     vm_tmem_event_kind kind;
@@ -373,7 +373,7 @@ typedef struct vm_tmem_event {
     uint32_t by_count, by_warp; /* by_warp: of the first */
     bool by_more;               /* there were others */
     uint64_t issued, open; /* executions, of COMMIT: times CTAs signalled; those that nothing completed */
-    uint64_t uncommitted;  /* since the last commit */
+    uint32_t uncommitted[VM_TMEM_EVENT_THREADS]; /* by the thread that issued it, since its last commit */
 } vm_tmem_event;
 typedef struct vm_tmem_history { /* of a CTA and of those that did the same, to the last number */
     uint64_t ctas;

@@ -451,11 +451,11 @@ static void issue_lane(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
     is.accumulator->count++;
     if (vm_tmem_recorded(warp->cta)) {
         bool pair = is.cta_count == 2;
-        vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA, pc, &d, 1, 0, pair);
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA, pc, &d, 1, 0, pair, lane);
         if (p.form.a_in_tmem)
-            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_A, pc, &a, 1, 0, pair);
+            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_A, pc, &a, 1, 0, pair, lane);
         if (p.in.scale != NUM_DTYPE_NONE)
-            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_FACTORS, pc, factors, 2, 0, pair);
+            vm_tmem_record_access(warp, VM_TMEM_EVENT_MMA_FACTORS, pc, factors, 2, 0, pair, lane);
     }
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete;

@@ -212,7 +212,7 @@ static void issue_copy(vm_warp *warp, uint32_t pc, uint32_t imm, const uint32_t 
             vm_tmem_flight_begin(vm_tmem_of(c.ctas[i]), VM_TMEM_COPY, vm_tmem_agent(warp), pc, &area);
     }
     if (vm_tmem_recorded(warp->cta))
-        vm_tmem_record_access(warp, VM_TMEM_EVENT_COPY, pc, &area, 1, 0, c.cta_count == 2);
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_COPY, pc, &area, 1, 0, c.cta_count == 2, lane);
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete_copy;
     o->observed = observed_copy;
@@ -287,7 +287,7 @@ vm_action vm_external_TENSOR_COMMIT(vm_warp *warp, const vm_op *op, uint32_t mas
             continue;
         uint32_t targets = op->imm & VM_TENSOR_MULTICAST ? vm_operand32(warp, list[1], lane) & 0xffff : 0;
         if (vm_tmem_recorded(warp->cta))
-            vm_tmem_record_commit(warp, pc, offset,
+            vm_tmem_record_commit(warp, pc, lane, offset,
                                   op->imm & VM_TENSOR_MULTICAST ? (uint32_t)__builtin_popcount(targets) : 1,
                                   op->imm & VM_TENSOR_PAIR);
         for (uint32_t rank = 0; rank < 16; rank++) {

@@ -87,7 +87,7 @@ static void issue_shift(vm_warp *warp, uint32_t pc, uint32_t imm, uint32_t taddr
         s.flights[i] = vm_tensor_shift_begin(warp, pc, s.ctas[i], &s.area, VM_TMEM_SHIFT);
     }
     if (vm_tmem_recorded(warp->cta))
-        vm_tmem_record_access(warp, VM_TMEM_EVENT_SHIFT, pc, &s.area, 1, 0, s.cta_count == 2);
+        vm_tmem_record_access(warp, VM_TMEM_EVENT_SHIFT, pc, &s.area, 1, 0, s.cta_count == 2, lane);
     vm_async *o = vm_async_new(warp, VM_ASYNC_TENSOR, 1u << lane);
     o->complete = complete_shift;
     o->observed = observed_shift;

@@ -153,7 +153,7 @@ static void record(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, const vm
                    uint32_t column, uint32_t lane) {
     vm_tmem_area areas[2];
     uint32_t count = vm_tmem_areas(form, column, lane, areas);
-    vm_tmem_record_access(warp, kind, pc, areas, count, vm_tmem_registers(form), false);
+    vm_tmem_record_access(warp, kind, pc, areas, count, vm_tmem_registers(form), false, 0);
 }
 
 /* This warp has waited for them; others know when it has released something since. */

@@ -44,7 +44,7 @@ void vm_tmem_record_columns(vm_cta *cta, vm_tmem_event_kind kind, uint32_t pc, u
 }
 
 void vm_tmem_record_access(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, const vm_tmem_area *areas,
-                           uint32_t area_count, uint32_t registers, bool pair) {
+                           uint32_t area_count, uint32_t registers, bool pair, unsigned lane) {
     vm_tmem_event *event = note(warp->cta, kind, pc, warp->index, areas[0].column);
     for (uint32_t k = 0; k < area_count; k++) {
         uint32_t begin = areas[k].column, end = begin + areas[k].columns;
@@ -57,7 +57,7 @@ void vm_tmem_record_access(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, 
     event->pair = pair;
     event->issued++;
     event->open++;
-    event->uncommitted++;
+    event->uncommitted[lane]++;
 }
 
 /* One more place that completes it; of many the first are kept. */
@@ -83,14 +83,17 @@ void vm_tmem_record_waited(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, 
     add_by(event, warp->cta, by, warp->index);
 }
 
-void vm_tmem_record_commit(vm_warp *warp, uint32_t pc, uint32_t offset, uint32_t targets, bool pair) {
+/* A commit covers what its own thread has issued. */
+void vm_tmem_record_commit(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t targets,
+                           bool pair) {
     vm_cta *cta = warp->cta;
     for (size_t i = cta->tmem_events.count; i-- > 0 && cta->tmem_events.items[i].cta == cta->linear;) {
         vm_tmem_event *event = &cta->tmem_events.items[i];
         bool engine = event->kind >= VM_TMEM_EVENT_MMA && event->kind <= VM_TMEM_EVENT_SHIFT;
-        if (!engine || event->warp != warp->index || event->uncommitted == 0)
+        if (!engine || event->warp != warp->index || event->uncommitted[lane] == 0)
             continue;
-        event->open = event->uncommitted = 0;
+        event->open -= event->uncommitted[lane];
+        event->uncommitted[lane] = 0;
         add_by(event, cta, pc, warp->index);
     }
     vm_tmem_event *event = note(cta, VM_TMEM_EVENT_COMMIT, pc, warp->index, offset);

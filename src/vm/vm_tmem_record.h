@@ -14,12 +14,13 @@ void vm_tmem_record_columns(vm_cta *cta, vm_tmem_event_kind kind, uint32_t pc, u
                             uint32_t columns, bool pair);
 /* An instruction touches these areas, in the CTA or in both of a pair. */
 void vm_tmem_record_access(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, const vm_tmem_area *areas,
-                           uint32_t area_count, uint32_t registers, bool pair);
+                           uint32_t area_count, uint32_t registers, bool pair, unsigned lane);
 /* The load or store at `pc` of this warp is waited for by the instruction at `by`. */
 void vm_tmem_record_waited(vm_warp *warp, vm_tmem_event_kind kind, uint32_t pc, uint32_t by);
 /* A commit: of everything that this warp has issued since its last one. offset: of the mbarrier, in
  * so many CTAs. */
-void vm_tmem_record_commit(vm_warp *warp, uint32_t pc, uint32_t offset, uint32_t targets, bool pair);
+void vm_tmem_record_commit(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t offset, uint32_t targets,
+                           bool pair);
 /* Somebody has waited for what that commit signalled to the barrier of that CTA (vm_cta.observer). */
 void vm_tmem_record_committed(vm_warp *warp, uint32_t pc, const vm_cta *barrier, uint32_t offset);
 /* Copies events into the arena. */

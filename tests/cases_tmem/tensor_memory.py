@@ -365,9 +365,9 @@ def slices(B: T.Buffer((32,), "uint32")):
 
 # Waits: of a load before its registers are used and before its cells are written; of a store before its cells are read.
 # case: D23 | waits -D mode='use' | --schedule late | 0 | @18: warning: a register of tcgen05.ld is used before tcgen05.wait::ld .T0584 ; @18: note: .*T0758
-# case: D23 | waits -D mode='overwrite' | --schedule late | 1 | @19: error: column 0 is touched while tcgen05.ld still reads them .T0757
+# case: D23 | waits -D mode='overwrite' | --schedule late | 1 | @19: error: column 0 is touched while tcgen05.ld still reads it .T0757
 # case: D24 | waits -D mode='store' | --schedule late | 1 | @17: error: tcgen05.ld on cells that tcgen05.st may still write.*T0585
-# case: D24 | waits -D mode='maybe' | --schedule late | 1 | @17: error: column 0 is touched while tcgen05.st still writes them .T0757
+# case: D24 | waits -D mode='maybe' | --schedule late | 1 | @17: error: column 0 is touched while tcgen05.st still writes it .T0757
 # case: D24 | waits -D mode='operand' | --schedule late | 1 | @20: error: tcgen05.mma on cells that tcgen05.st may still write.*T0585
 # case: D23 D24 | waits -D mode='right' | | 0 | B = uint32.128.: 0 1 2 3
 def waits(mode):

@@ -112,8 +112,23 @@ result $? "nothing waited for loads"
 # columns that are not given back
 sed '/tcgen05.dealloc/d' examples/tensor_memory.ptx >"$work/k.ptx"
 "$tirc" tmem "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 >"$work/log" 2>"$work/errors"
-[ $? -eq 1 ] && grep -q 'allocates 32 columns' "$work/log" && ! grep -q releases "$work/log"
+[ $? -eq 1 ] && grep -q 'allocates 32 columns' "$work/log" && ! grep -q releases "$work/log" &&
+    grep -q '^  never released: columns 0 to 31, allocated in line [0-9]*$' "$work/log" &&
+    grep -qx '  at most 32 of 512 columns at a time' "$work/log"
 result $? "columns that stay taken"
+"$tirc" tmem "$work/k.ptx" --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024 --json >"$work/log" 2>"$work/errors"
+[ $? -eq 1 ] && grep -q '"most_columns":32,' "$work/log" && grep -q '"kind":"allocate".*"released":false' "$work/log"
+result $? "columns that stay taken, as data"
+# two allocations at a time, one after the other given back
+"$tirc" tmem tests/cases_tmem/tensor_memory.py:two -D first=256 -D second=128 --arg late=0 --arg B=zeros >"$work/log" 2>&1 &&
+    grep -qx '  at most 384 of 512 columns at a time; all are released' "$work/log"
+result $? "the most columns at a time"
+# a commit covers what its own thread has issued, not what another lane of the warp has
+sed -n '/^def copied/,/^# /p' tests/tcgen05/memory.py | sed -e '1i @T.function' -e '$d' \
+    -e 's/^        T.ptx.tcgen05.commit(.*/    if tx == 1:\n&/' >"$work/other.py"
+"$tirc" tmem "$work/other.py" --arg B=zeros >"$work/log" 2>"$work/errors"
+[ $? -eq 1 ] && grep -q ', cp: nothing waited for it$' "$work/log" && grep -q T0808 "$work/errors"
+result $? "a commit of another lane"
 "$tirc" tmem examples/scale.py --arg A=arange --arg B=zeros >"$work/log" 2>&1 && grep -q '^kernel scale: no CTA used tensor memory$' "$work/log"
 result $? "a kernel without tensor memory"
 "$tirc" tmem tests/tcgen05/memory.py:half_pair --arg B=zeros >"$work/log" 2>&1
