@@ -13,6 +13,37 @@ static const char floormod[] = "\nstatic inline long long host_floormod(long lon
                                "  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n"
                                "}\n";
 
+/* The driver's encoder by way of the runtime, so that nothing has to link the driver. */
+static const char tensor_map[] =
+    "\nstatic cudaError_t host_tensor_map(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* "
+    "address,\n"
+    "                                   const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* "
+    "box,\n"
+    "                                   CUtensorMapSwizzle swizzle) {\n"
+    "  typedef CUresult (*encoder)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,\n"
+    "                              const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, "
+    "CUtensorMapInterleave,\n"
+    "                              CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
+    "  static const encoder encode = [] {\n"
+    "    void* found = nullptr;\n"
+    "    cudaDriverEntryPointQueryResult state;\n"
+    "#if CUDART_VERSION >= 12050\n"
+    "    cudaError_t error = cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &found, 12000, "
+    "cudaEnableDefault, &state);\n"
+    "#else\n"
+    "    cudaError_t error = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &found, cudaEnableDefault, "
+    "&state);\n"
+    "#endif\n"
+    "    return error == cudaSuccess && state == cudaDriverEntryPointSuccess ? (encoder)found : nullptr;\n"
+    "  }();\n"
+    "  if (!encode) return cudaErrorNotSupported;\n"
+    "  const cuuint32_t steps[5] = {1, 1, 1, 1, 1};\n"
+    "  CUresult result = encode(map, type, rank, address, dims, strides, box, steps, "
+    "CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,\n"
+    "                           CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n"
+    "  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;\n"
+    "}\n";
+
 static void host_expr(cuda_writer *w, const ir_expr *e);
 
 static void host_pair(cuda_writer *w, const char *before, const ir_expr *e, const char *between) {
@@ -105,7 +136,9 @@ static void host_parameters(cuda_writer *w, bool declare) {
     for (size_t i = 0; i < w->function->parameters.count; i++) {
         const ir_parameter *p = &w->function->parameters.items[i];
         const void *object = p->tensor ? (const void *)p->tensor : (const void *)p->var;
-        if (declare && p->tensor && p->tensor->map) /* the caller's, of cuTensorMapEncodeTiled */
+        if (declare && p->tensor && p->tensor->map) /* made here, by make_maps */
+            cuda_name_new(w, object, p->name, "");
+        else if (declare && !p->tensor && ir_type_is_tensor_map(p->var->type)) /* the caller's */
             base_builder_format(w->out, "const CUtensorMap& %s, ", cuda_name_new(w, object, p->name, ""));
         else if (declare && p->tensor)
             base_builder_format(w->out, "%s* %s, ", cuda_storage(w, p->tensor->type.dtype),
@@ -122,10 +155,64 @@ static void host_parameters(cuda_writer *w, bool declare) {
 static void check_alignment(cuda_writer *w) {
     for (size_t i = 0; i < w->function->parameters.count; i++) {
         const ir_tensor *tensor = w->function->parameters.items[i].tensor;
-        if (tensor && tensor->type.align > 1)
+        if (tensor && !tensor->map && tensor->type.align > 1)
             base_builder_format(
                 w->out, "  if ((unsigned long long)%s %% %u != 0) return cudaErrorMisalignedAddress;\n",
                 cuda_name_of(w, tensor), tensor->type.align);
+    }
+}
+
+/* The type of a tensor map for elements that it only moves; the numbers are CUtensorMapDataType's names. */
+static const char *map_type(num_dtype dtype) {
+    switch (dtype) {
+    case NUM_DTYPE_F16:
+        return "FLOAT16";
+    case NUM_DTYPE_BF16:
+        return "BFLOAT16";
+    case NUM_DTYPE_F32:
+        return "FLOAT32";
+    case NUM_DTYPE_F64:
+        return "FLOAT64";
+    default: {
+        unsigned bits = num_dtype_bits(dtype);
+        return bits == 8 ? "UINT8" : bits == 16 ? "UINT16" : bits == 32 ? "UINT32" : "UINT64";
+    }
+    }
+}
+
+static void make_map(cuda_writer *w, const ir_tensor *tensor) {
+    static const char *const swizzles[] = {"NONE", "32B", "64B", "128B"};
+    const ir_tensor_map *map = tensor->map;
+    num_dtype dtype = (num_dtype)map->of->type.dtype;
+    const char *name = cuda_name_of(w, tensor);
+    base_builder_format(w->out, "  CUtensorMap %s;\n  {\n    const cuuint64_t dims[] = {", name);
+    for (uint32_t d = 0; d < map->rank; d++) {
+        base_builder_string(w->out, d ? ", (cuuint64_t)" : "(cuuint64_t)");
+        host_expr(w, map->dims[d]);
+    }
+    base_builder_string(w->out, "}, strides[] = {");
+    for (uint32_t d = 1; d < map->rank; d++) {
+        base_builder_string(w->out, d > 1 ? ", (cuuint64_t)" : "(cuuint64_t)");
+        host_expr(w, map->strides[d]);
+        base_builder_format(w->out, " * %u / 8", num_dtype_bits(dtype));
+    }
+    base_builder_string(w->out, map->rank > 1 ? "};\n    const cuuint32_t box[] = {"
+                                              : "0};\n    const cuuint32_t box[] = {");
+    for (uint32_t d = 0; d < map->rank; d++)
+        base_builder_format(w->out, "%s%u", d ? ", " : "", map->box[d]);
+    base_builder_format(
+        w->out,
+        "};\n    cudaError_t error = host_tensor_map(&%s, CU_TENSOR_MAP_DATA_TYPE_%s, %u, %s, dims, "
+        "strides, box, CU_TENSOR_MAP_SWIZZLE_%s);\n    if (error != cudaSuccess) return error;\n  }\n",
+        name, map_type(dtype), map->rank, cuda_name_of(w, map->of), swizzles[map->swizzle & 3]);
+}
+
+/* What copies by TMA read: over the caller's pointers, as tirc makes them for its own launches. */
+static void make_maps(cuda_writer *w) {
+    for (size_t i = 0; i < w->function->parameters.count; i++) {
+        const ir_tensor *tensor = w->function->parameters.items[i].tensor;
+        if (tensor && tensor->map)
+            make_map(w, tensor);
     }
 }
 
@@ -266,15 +353,16 @@ void cuda_host(cuda_writer *w, const lower_plan *plan) {
     w->span = launch->span;
     w->names = base_map_create(w->arena);
     cuda_scope_open(w);
-    static const char *const own[] = {"config",  "attributes", "stream", "dynamic", "asked",
-                                      "limit",   "raising",    "wide",   "guard",   "error",
-                                      "setting", "set",        "device", "limits"};
+    static const char *const own[] = {"config",  "attributes", "stream", "dynamic", "asked",   "limit",
+                                      "raising", "wide",       "guard",  "error",   "setting", "set",
+                                      "device",  "limits",     "dims",   "strides", "box"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         cuda_name_take(w, own[i]);
     base_builder_format(w->out, "\nextern \"C\" cudaError_t %s_launch(", plan->kernel_name);
     host_parameters(w, true);
     base_builder_string(w->out, "cudaStream_t stream) {\n");
     check_alignment(w);
+    make_maps(w);
     raise_limit(w, plan);
     base_builder_string(w->out, "  cudaLaunchConfig_t config = {};\n  config.gridDim = dim3(");
     host_dimensions(w, launch->grid);
@@ -290,6 +378,8 @@ void cuda_host(cuda_writer *w, const lower_plan *plan) {
 }
 
 void cuda_host_helpers(const base_builder *text, base_builder *out) {
+    if (text->size && strstr(text->data, "host_tensor_map("))
+        base_builder_string(out, tensor_map);
     if (text->size && strstr(text->data, "host_floordiv("))
         base_builder_string(out, floordiv);
     if (text->size && strstr(text->data, "host_floormod("))

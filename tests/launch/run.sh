@@ -245,6 +245,13 @@ else
     grep -q T0920 log && echo "ok $((number += 1)) - the NVRTC that is here # SKIP there is none" || say 1 "the NVRTC that is here"
 fi
 
+# ---- tensor maps in the launch function, and the same kernel through tirc's own maps
+"$tirc" build "$root/tests/launch/maps.py" --emit cuda-host >log 2>&1 && grep -q 'doubled_kernel_launch(half\* A_ptr, half\* B_ptr, int n, cudaStream_t stream)' log && grep -q 'given_kernel_launch(const CUtensorMap& a, half\* B_ptr, cudaStream_t stream)' log &&
+    grep -q 'dims\[\] = {(cuuint64_t)128LL, (cuuint64_t)(long long)n}' log && grep -q 'CU_TENSOR_MAP_SWIZZLE_128B' log
+say $? "the launch function makes the maps of its copies, from the shape; the author's map is an argument"
+"$tirc" run "$root/tests/launch/maps.py:doubled" --arg A=arange@64,128 --arg B=zeros@64,128 --show B >log 2>&1 && grep -q 'B = float16\[64, 128\]: 0 2 4 6' log
+say $? "on the machine it doubles"
+
 # ---- covers: A33. One policy for driver and runtime: the opt-in is a high-water mark of the function
 cp "$root/tests/launch/grows.py" .
 cat >policy.c <<'E5'
@@ -331,6 +338,20 @@ if nvcc=$("$root/tools/find-nvcc"); then
         say $? "A33: the runtime's attribute is set when the mark rises, and once for the refused one"
         ;;
     esac
+    # ---- tensor maps: those of TMA copies are made by the launch function, one of the author's is the caller's
+    "$tirc" build "$root/tests/launch/maps.py" --emit cuda-host -o maps_host.cu >log 2>&1
+    for arch in 90a 100a; do
+        "$nvcc" -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra -gencode arch=compute_$arch,code=compute_$arch -cudart shared -no-compress -I. -o maps "$root/tests/launch/maps.cu" >log 2>&1 && [ ! -s log ]
+        say $? "launch functions with tensor maps are built by nvcc for compute_$arch, without a word"
+        case $build in
+        *asan* | *tsan*) echo "ok $((number += 1)) - their launches # SKIP a sanitizer's own runtime cannot be preloaded into a foreign program" ;;
+        *)
+            LD_LIBRARY_PATH=$runtime LD_PRELOAD=$build/libtirc_cudart.so ./maps >out 2>log
+            [ "$(tr '\n' ' ' <out)" = "doubled: 0 wrong given: 0 wrong misaligned: refused " ] || { cat out >>log; false; }
+            say $? "their launches through the runtime, for compute_$arch"
+            ;;
+        esac
+    done
 elif [ -n "${REQUIRE_NVCC:-}" ]; then
     echo "no nvcc" >log
     say 1 "nvcc takes the launch functions"
