@@ -19,6 +19,7 @@ static const check_kind kinds[] = {
     [VM_FIND_TMEM_PAIR_DIFFERS - VM_FIND_TMEM_FIRST] = {"T0751", BASE_ERROR},
     [VM_FIND_TMEM_PARTIAL - VM_FIND_TMEM_FIRST] = {"T0752", BASE_ERROR},
     [VM_FIND_TMEM_SLOT - VM_FIND_TMEM_FIRST] = {"T0753", BASE_ERROR},
+    [VM_FIND_TMEM_SLOT_DATA - VM_FIND_TMEM_FIRST] = {"T0831", BASE_ERROR},
     [VM_FIND_TMEM_WINDOW - VM_FIND_TMEM_FIRST] = {"T0754", BASE_ERROR},
     [VM_FIND_TMEM_LANE_START - VM_FIND_TMEM_FIRST] = {"T0755", BASE_ERROR},
     [VM_FIND_TMEM_UNWRITTEN - VM_FIND_TMEM_FIRST] = {"T0756", BASE_ERROR},
@@ -194,6 +195,15 @@ bool check_words_tmem(const vm_finding *f, base_builder *out, const char **help)
             out, "alloc writes its address to 0x%" PRIx64 ", which is not in shared memory of this CTA",
             f->address);
         return true;
+    case VM_FIND_TMEM_SLOT_DATA:
+        base_builder_format(out,
+                            "data is written over the address of tensor memory at shared offset %" PRIu64
+                            "%s%s, which is still taken from there: 0x%" PRIx64 " instead of 0x%" PRIx64,
+                            f->address, f->text ? ", of the alloc of " : "", f->text ? f->text : "", f->size,
+                            f->required);
+        *help = "give the slot bytes of its own for as long as anybody reads it; or read it once, into a "
+                "register, before";
+        return true;
     case VM_FIND_TMEM_WINDOW:
         base_builder_format(out, "%s lane %" PRIu64 " by a warp that owns lanes %" PRIu64 " to %" PRIu64,
                             f->is_store ? "store to" : "load from", f->size, f->required, f->required + 31);
@@ -270,6 +280,8 @@ const char *check_other_tmem(const vm_finding *f) {
         return "given back here";
     case VM_FIND_TMEM_RELINQUISHED:
         return "relinquished here";
+    case VM_FIND_TMEM_SLOT_DATA:
+        return "taken as an address here";
     case VM_FIND_TMEM_GROUP:
         return "the other cta_group is here";
     case VM_FIND_TMEM_PAIR_DIFFERS:

@@ -163,6 +163,7 @@ typedef enum vm_status {
     X(PAIR_DIFFERS, "tmem-pair-differs") \
     X(PARTIAL, "tmem-partial") \
     X(SLOT, "tmem-slot") \
+    X(SLOT_DATA, "tmem-slot-data") \
     X(WINDOW, "tmem-window") \
     X(LANE_START, "tmem-lane-start") \
     X(UNWRITTEN, "tmem-unwritten") \

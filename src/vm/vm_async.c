@@ -7,6 +7,7 @@
 #include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_race.h"
+#include "vm/vm_slot.h"
 
 enum { STATE_FREE, STATE_NEW, STATE_PENDING, STATE_DONE };
 enum { DATA_CLASSES = 16, DATA_SMALLEST = 256 };
@@ -99,14 +100,11 @@ void *vm_async_data(vm_async *operation, size_t bytes) {
 
 /* ---- ranges in flight ---- */
 /* Granules of shared memory count the ranges over them, so that ordinary accesses look at one number. */
-static void count_range(vm_async *operation, const vm_range *range, int by) {
-    vm_cta *cta = range->cta ? range->cta : operation->cta;
-    if (range->space != VM_RANGE_SHARED || range->begin >= range->end)
-        return;
+void vm_async_count(vm_cta *cta, uint64_t begin, uint64_t end, int by) {
     uint32_t granules = cta->shared_bytes / VM_FLIGHT_GRANULE + 1;
     if (cta->flight == NULL)
         cta->flight = BASE_NEW_ARRAY(cta->arena, uint16_t, granules);
-    uint64_t last = (range->end - 1) / VM_FLIGHT_GRANULE, first = range->begin / VM_FLIGHT_GRANULE;
+    uint64_t last = (end - 1) / VM_FLIGHT_GRANULE, first = begin / VM_FLIGHT_GRANULE;
     uint16_t *flight = cta->flight;
     last = last < granules ? last : granules - 1;
     /* four at a time: no counter passes zero or its end */
@@ -119,6 +117,11 @@ static void count_range(vm_async *operation, const vm_range *range, int by) {
     for (; g <= last; g++)
         flight[g] = (uint16_t)(flight[g] + by);
     cta->flights = (uint32_t)((int64_t)cta->flights + by);
+}
+
+static void count_range(vm_async *operation, const vm_range *range, int by) {
+    if (range->space == VM_RANGE_SHARED && range->begin < range->end)
+        vm_async_count(range->cta ? range->cta : operation->cta, range->begin, range->end, by);
 }
 
 static void count_ranges(vm_async *operation, int by) {
@@ -379,9 +382,13 @@ bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range
     const vm_cta *cta = access->cta ? access->cta : warp->cta;
     const vm_range *range = NULL;
     const vm_async *other = NULL;
-    if (access->write && access->space == VM_RANGE_SHARED && cta->guards)
-        vm_mbarrier_written(warp, pc, lane, access->cta ? access->cta : warp->cta, access->begin,
-                            access->end);
+    vm_cta *owner = access->cta ? access->cta : warp->cta;
+    if (access->write && access->space == VM_RANGE_SHARED && cta->guards) {
+        vm_mbarrier_written(warp, pc, lane, owner, access->begin, access->end);
+        vm_slot_written(warp, pc, lane, owner, access->begin, access->end);
+    }
+    if (!access->write && access->space == VM_RANGE_SHARED && cta->flights)
+        vm_slot_read(warp, pc, lane, owner, access->begin, access->end);
     for (uint32_t class = 0; queue != NULL && other == NULL && class < VM_ASYNC_CLASSES; class ++)
         other = find_conflict(&queue->pending[class], access, cta, except, &range);
     if (queue != NULL && other == NULL)

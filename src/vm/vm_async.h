@@ -84,6 +84,9 @@ uint32_t vm_async_finish(vm_cta *cta, bool (*wanted)(const vm_async *operation, 
  * phase; after signals to several CTAs (multicast: the same offset), for any of them. */
 void vm_async_signal(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t arrivals, uint32_t bytes);
 
+/* Counts a range over [begin, end) of shared memory in, or out: what lies there is looked at closer when it
+ * is accessed. */
+void vm_async_count(vm_cta *cta, uint64_t begin, uint64_t end, int by);
 /* Reports (finding IN_FLIGHT) when an access meets a range in flight: reads meet writes, writes meet both.
  * except: an operation that may overlap (the accessing one itself), or NULL. True: a conflict was found. */
 bool vm_async_conflict(vm_warp *warp, uint32_t pc, unsigned lane, const vm_range *access,

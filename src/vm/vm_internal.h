@@ -464,6 +464,7 @@ struct vm_cta {
     vm_sm *sm;                    /* NULL: this CTA runs alone */
     struct vm_async_queue *async; /* NULL until needed; the group's when there is one */
     struct vm_mbarriers *mbarriers;
+    struct vm_slots *slots;      /* vm_slot.h; NULL: none yet */
     struct vm_copy_cta *copies;  /* vm_copy.h; NULL: none yet */
     struct vm_proxy *proxy;      /* vm_proxy.h; NULL: not watched */
     struct vm_race *race;        /* vm_race.h; NULL: not checked */
@@ -476,10 +477,10 @@ struct vm_cta {
     uint32_t registers;          /* setmaxnreg: free registers of the CTA */
     uint16_t
         *flight; /* per granule of shared memory: ranges of asynchronous operations over it; NULL: none */
-    uint32_t flights;             /* how many ranges are counted there */
-    uint8_t *guard;               /* per granule of shared memory: live mbarriers in it; NULL: none */
-    uint32_t guards;              /* how many are counted there */
-    uint64_t events;              /* counts vm_warp_released and vm_warp_acquired */
+    uint32_t flights; /* how many ranges are counted there */
+    uint8_t *guard;   /* per granule of shared memory: live mbarriers and address slots in it; NULL: none */
+    uint32_t guards;  /* how many are counted there */
+    uint64_t events;  /* counts vm_warp_released and vm_warp_acquired */
     struct vm_tmem_cta *tmem;     /* vm_tmem_machine.h; NULL: it has not used tensor memory */
     struct vm_tensor_cta *tensor; /* vm_tensor.h; NULL: it has not used the matrix unit */
     base_arena *arena;            /* the worker's, for machine state */

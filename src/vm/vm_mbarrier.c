@@ -34,8 +34,7 @@ const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset) {
     return barrier && barrier->live ? barrier : NULL;
 }
 
-/* Granules of shared memory count the live barriers in them, so that ordinary stores look at one number. */
-static void guard(vm_cta *cta, uint32_t offset, int by) {
+void vm_mbarrier_guard(vm_cta *cta, uint32_t offset, int by) {
     if (cta->guard == NULL)
         cta->guard = BASE_NEW_ARRAY(cta->arena, uint8_t, cta->shared_bytes / VM_FLIGHT_GRANULE + 1);
     uint8_t *granule = &cta->guard[offset / VM_FLIGHT_GRANULE];
@@ -52,7 +51,7 @@ void vm_mbarrier_start(vm_cta *cta) {
     struct vm_mbarriers *table = cta->mbarriers;
     for (size_t i = 0; table != NULL && i < table->all.count; i++)
         if (table->all.items[i].live)
-            guard(cta, table->all.items[i].offset, -1);
+            vm_mbarrier_guard(cta, table->all.items[i].offset, -1);
     for (size_t i = 0; table != NULL && i < table->all.count; i++) {
         table->slot_of[table->all.items[i].offset / 8] = 0;
         forget_clocks(cta, &table->all.items[i]);
@@ -244,7 +243,7 @@ static void start(const actor *by, vm_cta *cta, uint32_t offset, uint32_t count)
         barrier = &table->all.items[table->all.count - 1];
     }
     if (!barrier->live)
-        guard(cta, offset, 1);
+        vm_mbarrier_guard(cta, offset, 1);
     forget_clocks(cta, barrier);
     vm_race_touch(by->warp, by->pc, by->lane, cta, offset, 8, VM_RACE_WRITE);
     *barrier =
@@ -270,7 +269,7 @@ static void stop(const actor *by, vm_cta *cta, uint32_t offset) {
         report(by, VM_FIND_MBARRIER_BUSY, barrier, offset, barrier->pending, barrier->expected);
     barrier->live = false;
     vm_race_touch(by->warp, by->pc, by->lane, cta, offset, 8, VM_RACE_WRITE);
-    guard(cta, offset, -1);
+    vm_mbarrier_guard(cta, offset, -1);
 }
 
 /* ---- arrive ---- */

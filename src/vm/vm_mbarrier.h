@@ -51,6 +51,9 @@ void vm_mbarrier_increment(const vm_async *operation, vm_cta *cta, uint32_t offs
 /* Reports a write of [begin, end) of the CTA's shared memory as data over a live mbarrier. */
 void vm_mbarrier_written(vm_warp *warp, uint32_t pc, unsigned lane, vm_cta *cta, uint64_t begin,
                          uint64_t end);
+/* Granules of shared memory count the live barriers and address slots in them, so that ordinary stores look
+ * at one number. */
+void vm_mbarrier_guard(vm_cta *cta, uint32_t offset, int by);
 const vm_mbarrier *vm_mbarrier_at(const vm_cta *cta, uint32_t offset); /* NULL: none alive */
 void vm_mbarrier_start(vm_cta *cta);                                   /* forgets all: a CTA begins */
 /* "waits at the mbarrier at shared offset ... " for a deadlock report. */

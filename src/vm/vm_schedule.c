@@ -4,6 +4,7 @@
  * for very long. */
 #include "vm/vm_copy.h"
 #include "vm/vm_mbarrier.h"
+#include "vm/vm_slot.h"
 #include "vm/vm_proxy.h"
 #include "vm/vm_race.h"
 #include "vm/vm_tmem_machine.h"
@@ -105,6 +106,7 @@ void vm_schedule_start(vm_cta *cta, uint64_t linear) {
     cta->open_barriers = cta->used_barriers = 0;
     if (cta->mbarriers != NULL)
         vm_mbarrier_start(cta);
+    vm_slot_start(cta);
     if (cta->group == NULL && cta->async != NULL) {
         vm_async_reset(cta->async);
         vm_async_seed(cta->async, linear);

@@ -7,6 +7,7 @@
 #include "vm/vm_async.h"
 #include "vm/vm_mbarrier.h"
 #include "vm/vm_race.h"
+#include "vm/vm_slot.h"
 #include "vm/vm_sm.h"
 #include "vm/vm_tmem_record.h"
 
@@ -365,6 +366,7 @@ static void write_slot(vm_warp *warp, uint32_t pc, unsigned lane, uint32_t ref, 
         vm_mbarrier_written(warp, pc, lane, cta, offset, offset + sizeof taddr);
     vm_race_touch(warp, pc, lane, cta, offset, sizeof taddr, VM_RACE_WRITE | VM_RACE_WARP);
     memcpy(cta->shared + offset, &taddr, sizeof taddr);
+    vm_slot_begin(cta, offset, taddr, pc);
     cta->writes++;
 }
 
@@ -508,6 +510,7 @@ static void free_columns(const request *r, vm_cta *cta, uint32_t taddr, bool pai
         report_free(r, taddr, result, &found);
         return;
     }
+    vm_slot_end(cta, found.begin);
     vm_tmem_area area = vm_tmem_rows(found.begin, found.columns, 0, VM_TMEM_LANES);
     vm_tmem_conflict(r->warp, r->pc, r->lane, cta, &area, VM_TMEM_ANY);
     vm_tmem_flight_drop(t, &area);
