@@ -128,8 +128,17 @@ bool gpu_tensor_map(gpu_device *device, const vm_tensor_map *map, void *bytes, g
         result = driver->map_im2col(encoded, (int)map->type, map->rank, address, map->dim, map->stride,
                                     map->lower, map->upper, map->channels, map->pixels, map->step,
                                     (int)map->interleave, swizzle, (int)map->promotion, (int)map->fill);
-    if (result != DRIVER_SUCCESS)
-        return problem_driver(problem, driver, "T0914", "tensor map", result);
+    if (result != DRIVER_SUCCESS) { /* a bare number; our rules say which one is broken */
+        vm_tensor_problem problems[VM_TENSOR_PROBLEMS];
+        char words[200];
+        if (!vm_tensor_map_check(map, problems))
+            return problem_driver(problem, driver, "T0924", "tensor map", result);
+        vm_tensor_problem_text(&problems[0], words, sizeof words);
+        problem_set(problem, "T0924", "%s takes no such tensor map for TMA: %s", device->facts.name, words);
+        problem_help(problem,
+                     "a tensor that TMA copies begins at a multiple of 16 bytes, and so do its rows");
+        return false;
+    }
     memcpy(bytes, encoded, sizeof encoded);
     return true;
 }

@@ -29,22 +29,29 @@ static bool allow_shared(gpu_code *code, uint64_t bytes, gpu_problem *problem) {
 
 static bool check_shape(const gpu_code *code, const gpu_launch *launch, gpu_problem *problem) {
     static const uint64_t grid_limit[3] = {0x7fffffff, 65535, 65535}, block_limit[3] = {1024, 1024, 64};
+    const char *device = code->device->facts.name;
     uint64_t threads = 1, cluster = 1;
     for (int i = 0; i < 3; ++i) {
         uint32_t size = launch->cluster[0] ? launch->cluster[i] : 1;
         if (launch->grid[i] == 0 || launch->grid[i] > grid_limit[i]) {
-            problem_set(problem, "T0917", "grid.%c is %u; it must be 1 to %llu", "xyz"[i], launch -> grid[i],
-                        (unsigned long long)grid_limit[i]);
+            problem_set(problem, "T0917", "grid.%c is %u; %s takes 1 to %llu", "xyz"[i], launch -> grid[i],
+                        device, (unsigned long long)grid_limit[i]);
+            problem_help(problem, "%s",
+                         launch->grid[i] ? "grid.x takes more: give it the longest extent"
+                                         : "leave out a launch that has nothing to do");
             return false;
         }
         if (launch->block[i] == 0 || launch->block[i] > block_limit[i]) {
-            problem_set(problem, "T0917", "block.%c is %u; it must be 1 to %llu", "xyz"[i],
-                        launch -> block[i], (unsigned long long)block_limit[i]);
+            problem_set(problem, "T0917", "block.%c is %u; %s takes 1 to %llu", "xyz"[i], launch -> block[i],
+                        device, (unsigned long long)block_limit[i]);
+            problem_help(problem, "at most 1024 threads in all: let a thread do more, or launch more CTAs");
             return false;
         }
         if (size == 0 || launch->grid[i] % size) {
             problem_set(problem, "T0917", "grid.%c is %u, no multiple of cluster.%c, %u", "xyz"[i],
                         launch -> grid[i], "xyz"[i], size);
+            problem_help(problem, "a grid is made of whole clusters: %u CTAs, or another cluster",
+                         size ? (launch->grid[i] / size + 1) * size : launch->grid[i]);
             return false;
         }
         threads *= launch->block[i];
@@ -55,17 +62,25 @@ static bool check_shape(const gpu_code *code, const gpu_launch *launch, gpu_prob
         problem_set(problem, "T0917",
                     "a block of %llu threads; kernel `%s` with its %d registers takes at most %llu",
                     (unsigned long long)threads, code->name, code->facts.registers, (unsigned long long)most);
+        problem_help(problem,
+                     "fewer threads, or fewer registers: max_registers_per_thread of KernelAttributes");
         return false;
     }
     if (cluster > (launch->non_portable_cluster ? 16u : 8u)) {
         problem_set(problem, "T0917", "a cluster of %llu CTAs; %s", (unsigned long long)cluster,
                     launch->non_portable_cluster ? "at most 16 are possible"
                                                  : "more than 8 need the non-portable cluster size allowed");
+        problem_help(
+            problem, "%s",
+            launch->non_portable_cluster
+                ? "smaller clusters"
+                : "at most 8, or portable_cluster_size_mode=\"allow_non_portable\" (non_portable_cluster)");
         return false;
     }
     if (cluster > 1 && code->device->facts.major < 9) {
         problem_set(problem, "T0917", "clusters need compute capability 9.0; %s has %d.%d",
                     code->device->facts.name, code->device->facts.major, code->device->facts.minor);
+        problem_help(problem, "a launch without clusters, or a Hopper or Blackwell device");
         return false;
     }
     return true;

@@ -33,6 +33,19 @@ static const char *last_text(tirc_session *session) {
     return count && tirc_diagnostic_at(session, count - 1, &at) ? at.text : "";
 }
 
+/* A refusal with this code, whose text and help have these words. */
+static int refused(tirc_session *session, tirc_status status, const char *code, const char *words,
+                   const char *help) {
+    tirc_diagnostic at = {0};
+    size_t count = tirc_diagnostic_count(session);
+    bool good = status == TIRC_ERROR && count && tirc_diagnostic_at(session, count - 1, &at) &&
+                !strcmp(at.code, code) && strstr(at.text, words) && at.help && strstr(at.help, help);
+    if (!good)
+        printf("# %s: %s; %s\n", at.code ? at.code : "", at.text ? at.text : "",
+               at.help ? at.help : "no help");
+    return good;
+}
+
 /* DLPack's DLTensor as its header lays it out. */
 typedef struct dl_tensor {
     void *data;
@@ -48,23 +61,37 @@ static void refusals(tirc_session *session, tirc_gpu_kernel *kernel, uint64_t a,
     void *values[] = {&a, &b, &factor};
     tirc_gpu_launch launch = {
         .size = sizeof launch, .grid = {4, 1, 1}, .block = {2048, 1, 1}, .parameters = values};
-    check(tirc_gpu_start(kernel, &launch) == TIRC_ERROR && !strcmp(last_code(session), "T0917"),
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0917", "block.x is 2048; ",
+                  "at most 1024 threads in all"),
           "block over 1024");
+    launch.block[0] = 512, launch.block[1] = 4;
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0917",
+                  "a block of 2048 threads; kernel `scale_kernel`", "fewer threads"),
+          "block over 1024 by its product");
+    launch.block[1] = 1;
     launch.block[0] = 32;
     launch.grid[0] = 0;
-    check(tirc_gpu_start(kernel, &launch) == TIRC_ERROR && !strcmp(last_code(session), "T0917"),
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0917", "grid.x is 0; ", "nothing to do"),
           "empty grid");
+    launch.grid[0] = 4, launch.grid[1] = 65536;
+    check(
+        refused(session, tirc_gpu_start(kernel, &launch), "T0917", "grid.y is 65536; ", "grid.x takes more"),
+        "grid too long in y");
+    launch.grid[1] = 1;
     launch.grid[0] = 4;
     launch.cluster[0] = 3, launch.cluster[1] = launch.cluster[2] = 1;
-    check(tirc_gpu_start(kernel, &launch) == TIRC_ERROR && !strcmp(last_code(session), "T0917"),
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0917",
+                  "grid.x is 4, no multiple of cluster.x, 3", "whole clusters: 6 CTAs"),
           "cluster that does not divide the grid");
     launch.grid[0] = 16;
     launch.cluster[0] = 16;
-    check(tirc_gpu_start(kernel, &launch) == TIRC_ERROR && !strcmp(last_code(session), "T0917"),
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0917", "a cluster of 16 CTAs; more than 8",
+                  "allow_non_portable"),
           "cluster of 16 that was not allowed");
     launch.cluster[0] = 0;
     launch.dynamic_shared_bytes = 232449;
-    check(tirc_gpu_start(kernel, &launch) == TIRC_ERROR && !strcmp(last_code(session), "T0916"),
+    check(refused(session, tirc_gpu_start(kernel, &launch), "T0916",
+                  "needs 232449 bytes of dynamic and 0 of static shared memory; ", "1 bytes too many"),
           "more shared memory than the device has");
     launch.grid[0] = 4;
     launch.dynamic_shared_bytes = 100000;

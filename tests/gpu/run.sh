@@ -79,6 +79,76 @@ FAKE_DRIVER=11040 run "$work/ninety.ptx" --on cuda --grid 1 --block 32 --arg 0=z
 [ $? -eq 3 ] && grep -q 'PTX 7.4.*T0913' "$work/log"
 say $? "PTX newer than the driver"
 
+# ---- what a launch asks of a device that it does not have, from the command: each names feature, device and what works
+refuse() { # name, status, code, words of the message, words of the help, arguments
+    local name=$1 want=$2 code=$3 words=$4 help=$5
+    shift 5
+    "$tirc" run "$@" --on cuda >"$work/out" 2>"$work/log"
+    [ $? -eq "$want" ] && grep -q -F -e "$words" "$work/log" && grep -q -F -e "$help" "$work/log" && grep -q "\[$code\]" "$work/log"
+    say $? "$name"
+}
+two="--arg 0=zeros@float32:1024 --arg 1=zeros@float32:1024"
+# shellcheck disable=SC2086
+refuse "a block over 1024" 1 T0917 "block.x is 2048; Machine 0 takes 1 to 1024" "at most 1024 threads in all" "$work/ninety.ptx" --grid 1 --block 2048 $two
+# shellcheck disable=SC2086
+refuse "a grid that is too long in y" 1 T0917 "grid.y is 70000; Machine 0 takes 1 to 65535" "grid.x takes more" "$work/ninety.ptx" --grid 1,70000 --block 32 $two
+# shellcheck disable=SC2086
+refuse "a cluster that does not divide the grid" 1 T0917 "grid.x is 4, no multiple of cluster.x, 3" "a grid is made of whole clusters: 6 CTAs" "$work/ninety.ptx" --grid 4 --cluster 3 --block 32 $two
+# shellcheck disable=SC2086
+refuse "too much shared memory" 1 T0916 "needs 300000 bytes of dynamic and 0 of static shared memory; Machine 0 gives a CTA at most 232448" "67552 bytes too many" "$work/ninety.ptx" --grid 1 --block 32 --smem 300000 $two
+"$tirc" build examples/scale.py --emit ptx -arch sm_80 -o "$work/eighty.ptx" 2>"$work/log"
+# shellcheck disable=SC2086
+FAKE_CAPABILITY=86 refuse "clusters on a device without them" 1 T0917 "clusters need compute capability 9.0; Machine 0 has 8.6" "a launch without clusters" "$work/eighty.ptx" --grid 4 --cluster 2 --block 32 $two
+refuse "a kernel with tensor memory on a device of 9.0" 3 T0912 "Machine 0 has compute capability 9.0" "tensor memory needs a Blackwell device" examples/tensor_memory.ptx --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024
+FAKE_CAPABILITY=100 FAKE_DRIVER=12000 refuse "PTX of a driver to come" 3 T0913 "(CUDA 12.0) reads up to PTX 8.0" "a newer driver is needed" examples/tensor_memory.ptx --grid 1 --block 128 --arg A=arange@float32:1024 --arg B=zeros@float32:1024
+"$tirc" run tests/launch/maps.py:doubled --arg A=arange@64,128 --out "B=$work/half.npy" --arg B=zeros@64,128 >"$work/log" 2>&1
+refuse "an array of another type" 1 T0808 "half.npy holds float16, float32 is wanted" "" examples/scale.py --arg "A=$work/half.npy" --arg B=zeros
+refuse "an array of another shape" 1 T0806 "" "" examples/scale.py --arg A=zeros@7 --arg B=zeros
+
+# ---- TMA of a tensor that does not begin at a multiple of 16 bytes
+sed 's/Tensor(("n", 128), "float16")/Tensor(("n", 128), "float16", align=2)/g' tests/launch/maps.py >"$work/maps.py"
+cat >"$work/map.c" <<'END'
+#include <stdio.h>
+#include <string.h>
+#include "tirc.h"
+/* map SCRIPT: calls `doubled` with A at 0 and at 8 bytes from an address */
+int main(int count, char **words) {
+    static char text[8192];
+    FILE *file = count > 1 ? fopen(words[1], "r") : NULL;
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    tirc_session *session = tirc_session_create(NULL);
+    tirc_source source = {.size = sizeof source, .name = "maps.py", .text = text, .text_size = size, .kind = TIRC_KIND_SCRIPT, .entry = "doubled"};
+    tirc_module *module;
+    tirc_gpu *gpu;
+    tirc_gpu_kernel *kernel;
+    uint64_t a, b;
+    int64_t shape[2] = {64, 128};
+    if (tirc_load(session, &source, &module) != TIRC_OK || tirc_gpu_open(session, 0, &gpu) != TIRC_OK ||
+        tirc_gpu_load(gpu, module, NULL, NULL, &kernel) != TIRC_OK || tirc_gpu_allocate(gpu, 17000, &a) != TIRC_OK ||
+        tirc_gpu_allocate(gpu, 17000, &b) != TIRC_OK) {
+        tirc_diagnostics_render(session, TIRC_FORMAT_TEXT, false, tirc_sink_file, stdout);
+        return 1;
+    }
+    for (int skew = 0; skew < 16; skew += 8) {
+        tirc_argument values[2] = {
+            {.name = "A", .data = (void *)(uintptr_t)(a + (uint64_t)skew), .dtype = "float16", .rank = 2, .shape = shape, .bytes = 16384},
+            {.name = "B", .data = (void *)(uintptr_t)b, .dtype = "float16", .rank = 2, .shape = shape, .bytes = 16384}};
+        tirc_status status = tirc_gpu_call(kernel, values, 2, NULL);
+        printf("skew %d: %d\n", skew, (int)status);
+    }
+    tirc_diagnostics_render(session, TIRC_FORMAT_TEXT, false, tirc_sink_file, stdout);
+    tirc_gpu_free(gpu, a);
+    tirc_gpu_free(gpu, b);
+    tirc_gpu_close(gpu);
+    tirc_session_destroy(session);
+    return 0;
+}
+END
+# shellcheck disable=SC2086
+$cc $sanitize -std=c11 -D_GNU_SOURCE -Wall -Wextra -Iinclude -o "$work/map" "$work/map.c" "$build/libtirc.a" -lm -ldl -pthread >"$work/log" 2>&1 && "$work/map" "$work/maps.py" >"$work/log" 2>&1 &&
+    grep -q '^skew 0: 0$' "$work/log" && grep -q '^skew 8: [^0]' "$work/log" && grep -q 'Machine 0 takes no such tensor map for TMA: .*address.*16.*\[T0924\]' "$work/log" && grep -q 'begins at a multiple of 16 bytes' "$work/log"
+say $? "TMA of a tensor at 8 bytes from a multiple of 16: the rule, the device and what works"
+
 TIRC_LIBCUDA="$work/libcuda.so" "$work/calls" >"$work/tap" 2>"$work/log"
 say $? "calls of the library: $(grep -c '^ok' "$work/tap") checks"
 grep '^not ok' "$work/tap" | sed 's/^/# /'
