@@ -24,6 +24,7 @@ typedef struct candidate {
 
 /* clang-format off */
 static const candidate candidates[] = {
+    {"copy", "ldstmatrix", AT_WARP | AT_WARPGROUP | AT_CTA, lower_tile_refuse_ldmatrix, lower_tile_emit_ldmatrix, false},
     {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
     {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem, false},
     {"copy_async", "tcgen05_cp", AT_THREAD, lower_tile_refuse_cp, lower_tile_emit_cp, true},

@@ -123,6 +123,8 @@ bool lower_tile_guards_check(lower_tile_guards *guards, const lower_tile *op);
 /* ---- the lowerings: NULL or why not; then what does it ---- */
 const char *lower_tile_refuse_map(lower_tile *op);
 void lower_tile_emit_map(lower_tile *op);
+const char *lower_tile_refuse_ldmatrix(lower_tile *op);
+void lower_tile_emit_ldmatrix(lower_tile *op);
 const char *lower_tile_refuse_permute(lower_tile *op);
 void lower_tile_emit_permute(lower_tile *op);
 const char *lower_tile_refuse_reduce_alone(lower_tile *op);

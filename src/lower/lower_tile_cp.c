@@ -118,7 +118,7 @@ static const char *read_bytes(lower_tile *op, const plan *p, unsigned bits, byte
     if (!layout || !to || layout->swizzle.present)
         return base_arena_format(arena, "'%s' is no matrix, and blocks of 8 rows of 16 bytes have no swizzle",
                                  tensor->name);
-    const char *reason = lower_tile_starts_alike(op, p->source, layout, shape);
+    const char *reason = lower_tile_starts_alike(op, p->source, layout, shape, CHUNK * 8 / bits);
     if (reason)
         return reason;
     out->from = base_arena_allocate(arena, sizeof(int32_t[LANES][COLUMN_BYTES]));

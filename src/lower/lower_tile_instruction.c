@@ -48,6 +48,56 @@ const ir_expr *lower_tile_shared(lower_tile *op, const ir_expr *pointer) {
     return ir_make(op->module, IR_SHARED_ADDRESS, ir_type_prim(NUM_DTYPE_U32, 1), &pointer, 1);
 }
 
+static const ir_expr *bits_as(lower_tile *op, const ir_expr *x, num_dtype dtype) {
+    return x->type.dtype == dtype ? x : ir_make(op->module, IR_REINTERPRET, ir_type_prim(dtype, 1), &x, 1);
+}
+
+/* Registers of 16 bits that hold the elements as they are. */
+static num_dtype half_type(num_dtype dtype) {
+    return num_dtype_is_float(dtype) ? dtype : NUM_DTYPE_U16;
+}
+
+const ir_expr *lower_tile_pack(lower_tile *op, ir_stmt *block, const ir_expr *const *parts, int count) {
+    ir_module *module = op->module;
+    const ir_expr *word = NULL;
+    num_dtype dtype = (num_dtype)parts[0]->type.dtype;
+    if (count == 1)
+        return bits_as(op, parts[0], NUM_DTYPE_U32);
+    if (count == 2) {
+        const ir_expr *halves[] = {bits_as(op, parts[0], half_type(dtype)),
+                                   bits_as(op, parts[1], half_type(dtype))};
+        return lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, halves, 2);
+    }
+    for (int i = 0; i < count; i++) {
+        const ir_expr *part = lower_tile_word(op, bits_as(op, parts[i], NUM_DTYPE_U8));
+        part = ir_binary(module, IR_SHL, part, ir_int(module, NUM_DTYPE_U32, 8 * i));
+        word = word ? ir_binary(module, IR_BITOR, word, part) : part;
+    }
+    return lower_tile_let(op, block, "w", word);
+}
+
+void lower_tile_unpack(lower_tile *op, ir_stmt *block, const ir_expr *word, num_dtype dtype,
+                       const ir_expr **parts) {
+    ir_module *module = op->module;
+    switch (num_dtype_bits(dtype)) {
+    case 32:
+        parts[0] = bits_as(op, word, dtype);
+        return;
+    case 16: { /* a move does not wait for a tcgen05.ld; shifts would */
+        const ir_expr *halves =
+            lower_tile_result(op, block, "mov.b32 {%0, %1}, $0", half_type(dtype), 2, &word, 1);
+        for (unsigned h = 0; h < 2; h++)
+            parts[h] = bits_as(op, ir_lane(module, halves, h), dtype);
+        return;
+    }
+    default:
+        for (int i = 0; i < 4; i++) {
+            const ir_expr *byte = ir_binary(module, IR_SHR, word, ir_int(module, NUM_DTYPE_U32, 8 * i));
+            parts[i] = bits_as(op, ir_cast(module, ir_type_prim(NUM_DTYPE_U8, 1), byte), dtype);
+        }
+    }
+}
+
 ir_stmt *lower_tile_block(lower_tile *op) {
     return ir_stmt_create(op->module, IR_STMT_BLOCK, op->span);
 }
@@ -299,9 +349,10 @@ static bool read_swizzle(lower_tile_matrix *out, unsigned bits) {
     return true;
 }
 
-/* A start that only a run knows: wherever it may be, the tile there must look as it does at 0. */
+/* A start that only a run knows: wherever it may be, the tile there must look as it does at 0, a multiple of
+ * `unit` elements away. */
 static bool looks_the_same(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
-                           const int64_t *shape, uint32_t axis) {
+                           const int64_t *shape, uint32_t axis, int64_t unit) {
     arith_modular known = arith_modular_set(op->context->facts, region->start[axis]);
     int64_t extent = region->size[axis], count = shape[axis], at[LOWER_TILE_AXES] = {0};
     int64_t step = known.modulus > 0 ? known.modulus : 1;
@@ -314,17 +365,17 @@ static bool looks_the_same(lower_tile *op, const lower_tile_region *region, cons
     }
     for (int64_t s = (known.remainder % step + step) % step; s + extent <= count; s += step)
         for (int64_t x = 0; x < extent; x++)
-            if (places[s + x] - places[s] != places[x] - places[0])
+            if ((places[s] - places[0]) % unit || places[s + x] - places[s] != places[x] - places[0])
                 return false;
     return true;
 }
 
 const char *lower_tile_starts_alike(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
-                                    const int64_t *shape) {
+                                    const int64_t *shape, int64_t unit) {
     int64_t known;
     for (uint32_t i = 0; i < region->rank; i++)
         if (!arith_is_constant(op->context->facts, region->start[i], &known) &&
-            !looks_the_same(op, region, plain, shape, i))
+            !looks_the_same(op, region, plain, shape, i, unit))
             return base_arena_format(op->context->arena,
                                      "the tile of '%s' is not the same wherever axis %u may start: it must "
                                      "start at a multiple of its extent",
@@ -340,7 +391,7 @@ static const char *check_starts(lower_tile *op, const probe *p, const lower_tile
         return base_arena_format(
             op->context->arena, "the start of '%s' is not certain to be at a unit of %lld rows and %lld of K",
             region->tensor->name, (long long)rows, (long long)k);
-    return lower_tile_starts_alike(op, region, p->plain, p->shape);
+    return lower_tile_starts_alike(op, region, p->plain, p->shape, 1);
 }
 
 /* With rows or K running along memory, as m->mn_major says. */

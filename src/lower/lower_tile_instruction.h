@@ -17,6 +17,10 @@ const ir_expr *lower_tile_let(lower_tile *op, ir_stmt *block, const char *name, 
 const ir_expr *lower_tile_word(lower_tile *op, const ir_expr *x); /* as uint32 */
 const ir_expr *lower_tile_shared(lower_tile *op, const ir_expr *pointer);
 ir_stmt *lower_tile_block(lower_tile *op);
+/* 1, 2 or 4 elements of 32, 16 or 8 bits as a register, and a register as those of a type. */
+const ir_expr *lower_tile_pack(lower_tile *op, ir_stmt *block, const ir_expr *const *parts, int count);
+void lower_tile_unpack(lower_tile *op, ir_stmt *block, const ir_expr *word, num_dtype dtype,
+                       const ir_expr **parts);
 
 /* A region in tensor memory: its layout on TLane and TCol, counted from its first element, and the address
  * of the cell of that; TCol counts elements of `bits`, and the first one is element `into` of its cell. */
@@ -35,10 +39,10 @@ unsigned lower_tile_windows(const layout_tile *layout);
 /* So many columns further, plus 65536 for each lane. */
 const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t offset);
 
-/* Whether a region whose start only a run knows lies, wherever it may start, as it does at 0: NULL or why
- * not. plain: the layout before its swizzle, over this shape. */
+/* Whether a region whose start only a run knows lies, wherever it may start, as it does at 0, a multiple of
+ * `unit` elements on: NULL or why not. plain: the layout before its swizzle, over this shape. */
 const char *lower_tile_starts_alike(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
-                                    const int64_t *shape);
+                                    const int64_t *shape, int64_t unit);
 
 /* Makes sure that the tensor starts at a multiple of this; false: its place is not ours to choose. */
 bool lower_tile_align(lower_tile *op, const ir_tensor *tensor, int64_t bytes);

@@ -7,7 +7,7 @@
 #include "lower/lower_tile_instruction.h"
 #include <string.h>
 
-enum { LANES = 32, ROWS = 16, COLUMNS = 8, SIZE_LIMIT = 512 };
+enum { LANES = 32, COLUMNS = 8, SIZE_LIMIT = 512, WORDS_LIMIT = 8 };
 
 /* A matrix in registers: row and column as the product sees them. */
 typedef struct matrix {
@@ -21,8 +21,8 @@ typedef struct matrix {
 typedef struct product {
     matrix d, a, b, c;
     const char *a_type, *b_type, *d_type;
-    int64_t m, n, k, depth; /* depth: K of one instruction */
-    int per_word;           /* elements of A and B in 32 bits */
+    int64_t m, n, k, rows, depth; /* rows, depth: M and K of one instruction */
+    int per_word;                 /* elements of A and B in a register */
     num_dtype result;
     bool adds; /* C takes part */
 } product;
@@ -84,16 +84,17 @@ static int64_t slot_of(const matrix *x, int lane, int64_t row, int64_t column) {
     return owner == lane ? slot : -1;
 }
 
-/* PTX ISA, matrix fragments of mma.m16n8k*: lane 4g + t. Element `part` of word r, relative to the tile. */
+/* PTX ISA, matrix fragments of mma.m16n8k* and m8n8k*: lane 4g + t. Element `part` of word r, relative to the
+ * tile; a word is a register, of D an element. */
 typedef enum operand { OPERAND_A, OPERAND_B, OPERAND_D } operand;
 static void element_of(operand which, const product *p, int lane, int word, int part, int64_t *row,
                        int64_t *column) {
-    int g = lane / 4, t = lane % 4;
+    int g = lane / 4, t = lane % 4, high = (int)p->rows / 8;
     int64_t along =
-        (int64_t)(which == OPERAND_A ? word / 2 : word) * 4 * p->per_word + t * p->per_word + part;
+        (int64_t)(which == OPERAND_A ? word / high : word) * 4 * p->per_word + t * p->per_word + part;
     switch (which) {
     case OPERAND_A:
-        *row = g + word % 2 * 8;
+        *row = g + word % high * 8;
         *column = along;
         break;
     case OPERAND_B:
@@ -122,13 +123,13 @@ static int64_t common_slot(const matrix *x, operand which, const product *p, int
 }
 
 static int words_of(operand which, const product *p) {
-    int deep = (int)(p->depth / (4 * p->per_word)); /* 1 or 2 groups of four words along K */
-    return which == OPERAND_A ? 2 * deep : which == OPERAND_B ? deep : 4;
+    int deep = (int)(p->depth / (4 * p->per_word)), high = (int)p->rows / 8;
+    return which == OPERAND_A ? high * deep : which == OPERAND_B ? deep : 2 * high;
 }
 
 static const char *check_fragment(lower_tile *op, const product *p, const matrix *x, operand which,
                                   const char *wanted) {
-    int64_t high = which == OPERAND_B ? p->depth : ROWS, wide = which == OPERAND_A ? p->depth : COLUMNS;
+    int64_t high = which == OPERAND_B ? p->depth : p->rows, wide = which == OPERAND_A ? p->depth : COLUMNS;
     for (int64_t row = 0; row < x->rows; row += high)
         for (int64_t column = 0; column < x->columns; column += wide)
             for (int word = 0; word < words_of(which, p); word++)
@@ -136,41 +137,85 @@ static const char *check_fragment(lower_tile *op, const product *p, const matrix
                     if (common_slot(x, which, p, row, column, word, part) < 0)
                         return base_arena_format(
                             op->context->arena,
-                            "the layout %s of '%s' is not made of the fragments of mma.m16n8k%lld: "
+                            "the layout %s of '%s' is not made of the fragments of mma.m%lldn8k%lld: "
                             "fragment_layout(\"%s\"), tiled",
                             layout_text_of(op->context->arena, x->region->tensor->type.layout),
-                            x->region->tensor->name, (long long)p->depth, wanted);
+                            x->region->tensor->name, (long long)p->rows, (long long)p->depth, wanted);
+    return NULL;
+}
+
+/* Element types, PTX ISA 9.7.14.5: K of an instruction of 16 rows, deepest first, and of one of 8 rows. */
+static const struct row {
+    num_dtype type, result;
+    const char *word, *result_word;
+    bool half_too; /* the result may be float16 */
+    int64_t depths[3], depth_of_8;
+} rows[] = {
+    {NUM_DTYPE_F16, NUM_DTYPE_F32, "f16", "f32", true, {16, 8, 0}, 0},
+    {NUM_DTYPE_BF16, NUM_DTYPE_F32, "bf16", "f32", false, {16, 8, 0}, 0},
+    {NUM_DTYPE_F32, NUM_DTYPE_F32, "tf32", "f32", false, {8, 4, 0}, 0},
+    {NUM_DTYPE_TF32, NUM_DTYPE_F32, "tf32", "f32", false, {8, 4, 0}, 0},
+    {NUM_DTYPE_I8, NUM_DTYPE_I32, "s8", "s32", false, {32, 16, 0}, 16},
+    {NUM_DTYPE_U8, NUM_DTYPE_I32, "u8", "s32", false, {32, 16, 0}, 16},
+    {NUM_DTYPE_F8E4M3FN, NUM_DTYPE_F32, "e4m3", "f32", true, {32, 16, 0}, 0},
+    {NUM_DTYPE_F8E5M2, NUM_DTYPE_F32, "e5m2", "f32", true, {32, 16, 0}, 0},
+    {NUM_DTYPE_F64, NUM_DTYPE_F64, "f64", "f64", false, {16, 8, 4}, 4},
+};
+
+static const struct row *row_of(num_dtype type) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].type == type)
+            return &rows[i];
     return NULL;
 }
 
 static const char *read_types(lower_tile *op, product *p) {
-    static const struct {
-        num_dtype type, result;
-        const char *word, *result_word;
-    } rows[] = {
-        {NUM_DTYPE_F16, NUM_DTYPE_F32, "f16", "f32"},       {NUM_DTYPE_BF16, NUM_DTYPE_F32, "bf16", "f32"},
-        {NUM_DTYPE_I8, NUM_DTYPE_I32, "s8", "s32"},         {NUM_DTYPE_U8, NUM_DTYPE_I32, "u8", "s32"},
-        {NUM_DTYPE_F8E4M3FN, NUM_DTYPE_F32, "e4m3", "f32"}, {NUM_DTYPE_F8E5M2, NUM_DTYPE_F32, "e5m2", "f32"},
-    };
+    base_arena *arena = op->context->arena;
     num_dtype a = p->a.region->tensor->type.dtype, b = p->b.region->tensor->type.dtype;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].type == a) {
-            p->a_type = rows[i].word;
-            p->d_type = rows[i].result_word;
-            p->result = rows[i].result;
-        }
-        if (rows[i].type == b)
-            p->b_type = rows[i].word;
+    num_dtype d = p->d.region->tensor->type.dtype, c = p->c.region->tensor->type.dtype;
+    const struct row *row = row_of(a), *other = row_of(b);
+    bool mixes = num_dtype_bits(a) == num_dtype_bits(b) && num_dtype_bits(a) != 16 &&
+                 num_dtype_is_float(a) == num_dtype_is_float(b);
+    if (!row || !other || (a != b && !mixes))
+        return base_arena_format(
+            arena,
+            "there is no mma.sync of %s with %s: float16, bfloat16, float32 (as tf32) or "
+            "float64 with itself, int8 and uint8, float8_e4m3fn and float8_e5m2",
+            num_dtype_name(a), num_dtype_name(b));
+    if (d != c || (d != row->result && !(row->half_too && d == NUM_DTYPE_F16)))
+        return base_arena_format(arena, "of %s with %s the result and C are both %s%s, not %s and %s",
+                                 num_dtype_name(a), num_dtype_name(b), num_dtype_name(row->result),
+                                 row->half_too ? ", or both float16" : "", num_dtype_name(d),
+                                 num_dtype_name(c));
+    p->a_type = row->word;
+    p->b_type = other->word;
+    p->result = d;
+    p->d_type = d == NUM_DTYPE_F16 ? "f16" : row->result_word;
+    p->per_word = num_dtype_bits(a) == 64 ? 1 : 32 / (int)num_dtype_bits(a);
+    return NULL;
+}
+
+/* The deepest instruction that divides K. */
+static const char *choose_shape(lower_tile *op, product *p) {
+    const struct row *row = row_of(p->a.region->tensor->type.dtype);
+    int64_t least = 0;
+    p->rows = p->m % 16 && row->depth_of_8 ? 8 : 16;
+    p->depth = p->rows == 8 ? row->depth_of_8 : 0;
+    for (int i = 0; p->rows == 16 && i < 3 && row->depths[i]; i++) {
+        least = row->depths[i];
+        if (!p->depth && p->k % row->depths[i] == 0)
+            p->depth = row->depths[i];
     }
-    bool mixes =
-        num_dtype_bits(a) == 8 && num_dtype_bits(b) == 8 && num_dtype_is_float(a) == num_dtype_is_float(b);
-    if (!p->a_type || !p->b_type || (a != b && !mixes))
-        return base_arena_format(op->context->arena, "there is no mma.sync here of %s with %s",
-                                 num_dtype_name(a), num_dtype_name(b));
-    if (p->d.region->tensor->type.dtype != p->result || p->c.region->tensor->type.dtype != p->result)
-        return base_arena_format(op->context->arena, "of %s with %s the result and C are %s",
-                                 num_dtype_name(a), num_dtype_name(b), num_dtype_name(p->result));
-    p->per_word = 32 / (int)num_dtype_bits(a);
+    if (!p->depth || p->m % p->rows || p->n % COLUMNS || p->k % p->depth)
+        return base_arena_format(
+            op->context->arena,
+            "M, N and K are %lld, %lld and %lld; of %s they come in steps of 16, 8 and "
+            "%lld%s",
+            (long long)p->m, (long long)p->n, (long long)p->k, num_dtype_name(row->type),
+            (long long)(least ? least : row->depth_of_8),
+            row->depth_of_8
+                ? base_arena_format(op->context->arena, ", or of 8, 8 and %lld", (long long)row->depth_of_8)
+                : "");
     return NULL;
 }
 
@@ -204,21 +249,17 @@ static const char *make_product(lower_tile *op, product *p) {
             "K), B (K, N), or the other way round with transpose_A= and transpose_B=",
             (long long)p->m, (long long)p->n, (long long)p->a.rows, (long long)p->a.columns,
             (long long)p->b.rows, (long long)p->b.columns);
-    p->depth = 8 * p->per_word;
-    if (p->k % p->depth && p->per_word == 2)
-        p->depth = 8;
-    if (p->m % ROWS || p->n % COLUMNS || p->k % p->depth)
-        return base_arena_format(op->context->arena,
-                                 "M, N and K are %lld, %lld and %lld; they come in steps of 16, 8 and %lld",
-                                 (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->depth);
-    const char *name =
-        base_arena_format(op->context->arena, "mma.m16n8k%lld.%s.", (long long)p->depth, p->a_type);
-    if ((reason = check_fragment(op, p, &p->d, OPERAND_D, "mma.m16n8.f32.D")) ||
-        (reason = check_fragment(op, p, &p->c, OPERAND_D, "mma.m16n8.f32.D")) ||
-        (reason =
-             check_fragment(op, p, &p->a, OPERAND_A, base_arena_format(op->context->arena, "%sA", name))))
+    if ((reason = choose_shape(op, p)))
         return reason;
-    return check_fragment(op, p, &p->b, OPERAND_B, base_arena_format(op->context->arena, "%sB", name));
+    base_arena *arena = op->context->arena;
+    const char *name =
+        base_arena_format(arena, "mma.m%lldn8k%lld.%s.", (long long)p->rows, (long long)p->depth, p->a_type);
+    const char *result = base_arena_format(arena, "mma.m%lldn8.%s.D", (long long)p->rows, p->d_type);
+    if ((reason = check_fragment(op, p, &p->d, OPERAND_D, result)) ||
+        (reason = check_fragment(op, p, &p->c, OPERAND_D, result)) ||
+        (reason = check_fragment(op, p, &p->a, OPERAND_A, base_arena_format(arena, "%sA", name))))
+        return reason;
+    return check_fragment(op, p, &p->b, OPERAND_B, base_arena_format(arena, "%sB", name));
 }
 
 const char *lower_tile_refuse_mma_sync(lower_tile *op) {
@@ -233,70 +274,87 @@ static const ir_expr *load(lower_tile *op, const ir_tensor *slots, int64_t slot)
     return ir_load(op->module, slots, &index, 1);
 }
 
-static const ir_expr *bits_of(lower_tile *op, const ir_expr *x) {
-    num_dtype dtype = num_dtype_bits((num_dtype)x->type.dtype) == 16 ? NUM_DTYPE_U16 : NUM_DTYPE_U8;
-    return x->type.dtype == dtype ? x : ir_make(op->module, IR_REINTERPRET, ir_type_prim(dtype, 1), &x, 1);
-}
-
 /* The word of this lane, its parts together. */
 static const ir_expr *word_of(lower_tile *op, const product *p, const matrix *x, operand which, int64_t row,
                               int64_t column, int word, ir_stmt *block) {
-    ir_module *module = op->module;
-    const ir_expr *parts[4], *whole = NULL;
+    const ir_expr *parts[4];
     for (int i = 0; i < p->per_word; i++)
-        parts[i] = bits_of(op, load(op, x->slots, common_slot(x, which, p, row, column, word, i)));
-    if (p->per_word == 2)
-        return lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, parts, 2);
-    for (int i = 0; i < 4; i++) {
-        const ir_expr *part =
-            ir_binary(module, IR_SHL, lower_tile_word(op, parts[i]), ir_int(module, NUM_DTYPE_U32, 8 * i));
-        whole = whole ? ir_binary(module, IR_BITOR, whole, part) : part;
-    }
-    return lower_tile_let(op, block, "w", whole);
+        parts[i] = load(op, x->slots, common_slot(x, which, p, row, column, word, i));
+    return p->result == NUM_DTYPE_F64 ? parts[0] : lower_tile_pack(op, block, parts, p->per_word);
+}
+
+/* Registers of C and D: an element each, of float16 two. */
+static int sums_of(const product *p) {
+    return words_of(OPERAND_D, p) / (p->result == NUM_DTYPE_F16 ? 2 : 1);
+}
+
+static void register_list(base_builder *out, char mark, int *next, int count, const char *end) {
+    for (int i = 0; i < count; i++)
+        base_builder_format(out, "%s%c%d", i ? ", " : "{", mark, (*next)++);
+    base_builder_format(out, "}%s", end);
 }
 
 static const char *pattern_of(lower_tile *op, const product *p) {
-    int a = words_of(OPERAND_A, p), b = words_of(OPERAND_B, p), n = 0;
+    int result = 0, next = 0;
     base_builder out;
     base_builder_start(&out, op->context->arena);
-    base_builder_format(&out, "mma.sync.aligned.m16n8k%lld.row.col.%s.%s.%s.%s {%%0, %%1, %%2, %%3}, ",
+    base_builder_format(&out, "mma.sync.aligned.m%lldn8k%lld.row.col.%s.%s.%s.%s ", (long long)p->rows,
                         (long long)p->depth, p->d_type, p->a_type, p->b_type, p->d_type);
-    for (int group = 0; group < 3; group++) {
-        int count = group == 0 ? a : group == 1 ? b : 4;
-        for (int i = 0; i < count; i++)
-            base_builder_format(&out, "%s$%d", i ? ", " : "{", n++);
-        base_builder_string(&out, group < 2 ? "}, " : "}");
-    }
+    register_list(&out, '%', &result, sums_of(p), ", ");
+    register_list(&out, '$', &next, words_of(OPERAND_A, p), ", ");
+    register_list(&out, '$', &next, words_of(OPERAND_B, p), ", ");
+    register_list(&out, '$', &next, sums_of(p), "");
     return out.data;
+}
+
+/* What C holds, or zeros, as registers. */
+static void start_sums(lower_tile *op, const product *p, int64_t m, int64_t n, const ir_expr **sums,
+                       ir_stmt *block) {
+    const ir_expr *elements[4];
+    bool half = p->result == NUM_DTYPE_F16;
+    for (int r = 0; r < words_of(OPERAND_D, p); r++)
+        elements[r] = p->adds ? load(op, p->c.slots, common_slot(&p->c, OPERAND_D, p, m, n, r, 0))
+                      : num_dtype_is_float(p->result) ? ir_float(op->module, p->result, 0)
+                                                      : ir_int(op->module, p->result, 0);
+    for (int r = 0; r < sums_of(p); r++)
+        sums[r] = !half     ? elements[r]
+                  : p->adds ? lower_tile_pack(op, block, elements + 2 * r, 2)
+                            : ir_int(op->module, NUM_DTYPE_U32, 0);
+}
+
+static void store_sums(lower_tile *op, const product *p, int64_t m, int64_t n, const ir_expr *const *sums,
+                       ir_stmt *block) {
+    const ir_expr *elements[4];
+    for (int r = 0; r < sums_of(p); r++)
+        if (p->result == NUM_DTYPE_F16)
+            lower_tile_unpack(op, block, sums[r], p->result, elements + 2 * r);
+        else
+            elements[r] = sums[r];
+    for (int r = 0; r < words_of(OPERAND_D, p); r++) {
+        const ir_expr *index = lower_tile_int(op, common_slot(&p->d, OPERAND_D, p, m, n, r, 0));
+        ir_block_add(op->module, block, lower_tile_store(op, p->d.slots, &index, 1, elements[r]));
+    }
 }
 
 static void emit_tile(lower_tile *op, const product *p, const char *pattern, int64_t m, int64_t n,
                       ir_stmt *block) {
-    ir_module *module = op->module;
-    const ir_expr *sums[4], *args[16];
-    int64_t slots[4];
-    for (int r = 0; r < 4; r++) {
-        slots[r] = common_slot(&p->d, OPERAND_D, p, m, n, r, 0);
-        sums[r] = p->adds ? load(op, p->c.slots, common_slot(&p->c, OPERAND_D, p, m, n, r, 0))
-                  : num_dtype_is_float(p->result) ? ir_float(module, p->result, 0)
-                                                  : ir_int(module, p->result, 0);
-    }
+    const ir_expr *sums[4], *args[2 * WORDS_LIMIT + 4];
+    start_sums(op, p, m, n, sums, block);
     for (int64_t k = 0; k < p->k; k += p->depth) {
         uint32_t count = 0;
         for (int i = 0; i < words_of(OPERAND_A, p); i++)
             args[count++] = word_of(op, p, &p->a, OPERAND_A, m, k, i, block);
         for (int i = 0; i < words_of(OPERAND_B, p); i++)
             args[count++] = word_of(op, p, &p->b, OPERAND_B, k, n, i, block);
-        for (int r = 0; r < 4; r++)
+        for (int r = 0; r < sums_of(p); r++)
             args[count++] = sums[r];
-        const ir_expr *result = lower_tile_result(op, block, pattern, p->result, 4, args, count);
-        for (unsigned r = 0; r < 4; r++)
-            sums[r] = ir_lane(module, result, r);
+        const ir_expr *result =
+            lower_tile_result(op, block, pattern, p->result == NUM_DTYPE_F16 ? NUM_DTYPE_U32 : p->result,
+                              (unsigned)sums_of(p), args, count);
+        for (int r = 0; r < sums_of(p); r++)
+            sums[r] = sums_of(p) == 1 ? result : ir_lane(op->module, result, (unsigned)r);
     }
-    for (int r = 0; r < 4; r++) {
-        const ir_expr *index = lower_tile_int(op, slots[r]);
-        ir_block_add(module, block, lower_tile_store(op, p->d.slots, &index, 1, sums[r]));
-    }
+    store_sums(op, p, m, n, sums, block);
 }
 
 void lower_tile_emit_mma_sync(lower_tile *op) {
@@ -308,7 +366,7 @@ void lower_tile_emit_mma_sync(lower_tile *op) {
     p.c.slots = p.adds ? lower_tile_slots(op, p.c.region->tensor) : p.d.slots;
     const char *pattern = pattern_of(op, &p);
     ir_stmt *block = lower_tile_block(op);
-    for (int64_t m = 0; m < p.m; m += ROWS)
+    for (int64_t m = 0; m < p.m; m += p.rows)
         for (int64_t n = 0; n < p.n; n += COLUMNS)
             emit_tile(op, &p, pattern, m, n, block);
     base_vector_push(op->context->arena, op->out, block);

@@ -227,16 +227,6 @@ static const char *register_list(lower_tile *op, char mark, int first, int count
     return out.data;
 }
 
-static const ir_expr *bits_as(lower_tile *op, const ir_expr *x, num_dtype dtype) {
-    ir_type type = ir_type_prim(dtype, x->type.lanes);
-    return ir_type_equal(type, x->type) ? x : ir_make(op->module, IR_REINTERPRET, type, &x, 1);
-}
-
-/* Registers of 16 bits that hold the elements as they are. */
-static num_dtype half_type(num_dtype dtype) {
-    return num_dtype_is_float(dtype) ? dtype : NUM_DTYPE_U16;
-}
-
 static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,
                       const ir_tensor *slots, ir_stmt *block) {
     base_arena *arena = op->context->arena;
@@ -245,50 +235,27 @@ static void emit_load(lower_tile *op, const plan *p, const transfer *t, const ir
         p->is_packed ? ".pack::16b" : "", register_list(op, '%', 0, t->registers));
     const ir_expr *values =
         lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->registers, &address, 1);
-    num_dtype dtype = slots->type.dtype;
+    int per = 32 / (int)p->bits;
     for (int r = 0; r < t->registers; r++) {
-        const ir_expr *value = t->registers > 1 ? ir_lane(op->module, values, (unsigned)r) : values;
-        if (p->bits == 32) {
-            const ir_expr *index = lower_tile_int(op, t->first + r);
-            ir_block_add(op->module, block,
-                         lower_tile_store(op, slots, &index, 1, bits_as(op, value, dtype)));
-            continue;
-        }
-        /* a move does not wait for the load; shifts would */
-        const ir_expr *halves =
-            lower_tile_result(op, block, "mov.b32 {%0, %1}, $0", half_type(dtype), 2, &value, 1);
-        for (unsigned h = 0; h < 2; h++) {
-            const ir_expr *index = lower_tile_int(op, 2 * (t->first + r) + h);
-            ir_block_add(
-                op->module, block,
-                lower_tile_store(op, slots, &index, 1, bits_as(op, ir_lane(op->module, halves, h), dtype)));
+        const ir_expr *value = t->registers > 1 ? ir_lane(op->module, values, (unsigned)r) : values,
+                      *parts[4];
+        lower_tile_unpack(op, block, value, slots->type.dtype, parts);
+        for (int i = 0; i < per; i++) {
+            const ir_expr *index = lower_tile_int(op, (int64_t)per * (t->first + r) + i);
+            ir_block_add(op->module, block, lower_tile_store(op, slots, &index, 1, parts[i]));
         }
     }
 }
 
-/* The register as one word: an element of 32 bits, two of 16, four of 8. */
 static const ir_expr *word_of(lower_tile *op, const plan *p, const ir_tensor *slots, int reg,
                               ir_stmt *block) {
-    ir_module *module = op->module;
     int per = 32 / (int)p->bits;
-    const ir_expr *parts[4], *word = NULL;
-    num_dtype carrier = p->bits == 32   ? NUM_DTYPE_U32
-                        : p->bits == 16 ? half_type(slots->type.dtype)
-                                        : NUM_DTYPE_U8;
+    const ir_expr *parts[4];
     for (int i = 0; i < per; i++) {
         const ir_expr *index = lower_tile_int(op, (int64_t)per * reg + i);
-        parts[i] = bits_as(op, ir_load(module, slots, &index, 1), carrier);
+        parts[i] = ir_load(op->module, slots, &index, 1);
     }
-    if (p->bits == 32)
-        return parts[0];
-    if (p->bits == 16)
-        return lower_tile_result(op, block, "mov.b32 %0, {$0, $1}", NUM_DTYPE_U32, 1, parts, 2);
-    for (int i = 0; i < per; i++) {
-        const ir_expr *part =
-            ir_binary(module, IR_SHL, lower_tile_word(op, parts[i]), ir_int(module, NUM_DTYPE_U32, 8 * i));
-        word = word ? ir_binary(module, IR_BITOR, word, part) : part;
-    }
-    return lower_tile_let(op, block, "w", word);
+    return lower_tile_pack(op, block, parts, per);
 }
 
 static void emit_store(lower_tile *op, const plan *p, const transfer *t, const ir_expr *address,

@@ -474,3 +474,90 @@ def pool_full():
     x = columns.alloc_tcgen05_mma_D((128, 1024), M=128, cta_group=1)
     columns.commit()
     columns.dealloc()
+
+
+# refuse: no_rows "ldstmatrix": the registers of 'r' .* are not rows of 16 bytes of 's' .*, a row for four lanes, nor columns of them
+@T.prim_func
+def no_rows():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    s = T.alloc_shared((32, 8), "float16")
+    r = T.alloc_local((32, 8), "float16", layout=TileLayout(S[(32, 8) : (1 @ laneid, 1)]))
+    Tx.warp.copy(r, s, dispatch="ldstmatrix")
+
+
+# refuse: no_cells "ldstmatrix": it moves between shared memory and registers
+@T.prim_func
+def no_cells(A: T.Buffer((16, 16), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    r = T.alloc_local((16, 16), "float16", layout=T.fragment_layout("mma.m16n8k16.f16.A"))
+    Tx.warp.copy(r, A, dispatch="ldstmatrix")
+
+
+# refuse: parted_rows "ldstmatrix": the tile of 's' is not the same wherever axis 1 may start
+@T.prim_func
+def parted_rows():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    s = T.alloc_shared((16, 64), "float16")
+    r = T.alloc_local((16, 16), "float16", layout=T.fragment_layout("mma.m16n8k16.f16.A"))
+    for i in T.serial(3):
+        Tx.warp.copy(r, s[:, i * 4 : i * 4 + 16], dispatch="ldstmatrix")
+
+
+@T.inline
+def multiply_sync(a, b, d, names):
+    """A gemm of a warp of the types and shapes that are wrong."""
+    x = T.alloc_local(a[0:2], a[2], layout=T.fragment_layout(names[0]).tile_to(a[0:2], names[3]))
+    y = T.alloc_local(b[0:2], b[2], layout=T.fragment_layout(names[1]).tile_to(b[0:2], names[4]))
+    z = T.alloc_local(d[0:2], d[2], layout=T.fragment_layout(names[2]).tile_to(d[0:2], (names[3][0], 8)))
+    Tx.warp.gemm(z, x, y)
+
+
+HALF = ("mma.m16n8k16.f16.A", "mma.m16n8k16.f16.B", "mma.m16n8.f32.D", (16, 16), (16, 8))
+
+
+# refuse: sync_result of bfloat16 with bfloat16 the result and C are both float32, not float16 and float16
+@T.prim_func
+def sync_result():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    multiply_sync((16, 16, "bfloat16"), (16, 8, "bfloat16"), (16, 8, "float16"), HALF)
+
+
+# refuse: sync_mixed there is no mma.sync of float16 with bfloat16: float16, bfloat16, float32 \(as tf32\) or float64 with itself
+@T.prim_func
+def sync_mixed():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    multiply_sync((16, 16, "float16"), (16, 8, "bfloat16"), (16, 8, "float32"), HALF)
+
+
+# refuse: sync_steps M, N and K are 8, 8 and 16; of float16 they come in steps of 16, 8 and 8
+@T.prim_func
+def sync_steps():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    x = T.alloc_local((16, 16), "float16", layout=T.fragment_layout(HALF[0]))
+    y = T.alloc_local((16, 8), "float16", layout=T.fragment_layout(HALF[1]))
+    z = T.alloc_local((16, 8), "float32", layout=T.fragment_layout(HALF[2]))
+    Tx.warp.gemm(z[0:8, :], x[0:8, :], y)
+
+
+# refuse: sync_fragment the layout .* of 'x' is not made of the fragments of mma.m16n8k16: fragment_layout\("mma.m16n8k16.f16.A"\), tiled
+@T.prim_func
+def sync_fragment():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    x = T.alloc_local((16, 16), "float16", layout=TileLayout(S[(8, 2, 4, 4) : (4 @ laneid, 1, 1 @ laneid, 2)]))
+    y = T.alloc_local((16, 8), "float16", layout=T.fragment_layout(HALF[1]))
+    z = T.alloc_local((16, 8), "float32", layout=T.fragment_layout(HALF[2]))
+    Tx.warp.gemm(z, x, y)

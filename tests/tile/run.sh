@@ -63,7 +63,7 @@ done < <(sed -n 's/^# refuse: //p' tests/tile/refusals.py)
 nvcc=$(tools/find-nvcc || true)
 tmem() { # full or not, file entry block arguments...
     local full=$1 file=tests/tile/$2 entry=$3 block=${4%@*} grid="--grid 1" word args="" outs="" expects="" numbered=""
-    local n=0 status=0 defines="" zeroed="" name=$3
+    local n=0 status=0 defines="" zeroed="" zeros="" name=$3
     case $4 in *@*) grid="--grid ${4#*@} --cluster ${4#*@}" ;; esac
     shift 4
     for word in "$@"; do
@@ -76,9 +76,9 @@ tmem() { # full or not, file entry block arguments...
         outs="$outs --out ${word%%=*}=$work/${word%%=*}.npy"
         expects="$expects --expect ${word%%=*}=$work/${word%%=*}.npy"
         # nvcc's PTX knows no shapes: what one thread left, and room of the same shape
-        case ${word#*=} in zeros) numbered="$numbered --arg $n=$work/zeros.npy" ;; *) numbered="$numbered --arg $n=$work/${word%%=*}.npy" ;; esac
+        case ${word#*=} in zeros) numbered="$numbered --arg $n=$work/zeros.${word%%=*}.npy" ;; *) numbered="$numbered --arg $n=$work/${word%%=*}.npy" ;; esac
         numbered="$numbered --expect $n=$work/${word%%=*}.npy"
-        case ${word#*=} in zeros) zeros=${word%%=*} ;; esac
+        case ${word#*=} in zeros) zeros="$zeros --out ${word%%=*}=$work/zeros.${word%%=*}.npy" ;; esac
         n=$((n + 1))
     done
     # shellcheck disable=SC2086
@@ -113,12 +113,12 @@ tmem() { # full or not, file entry block arguments...
     [ $status -eq 0 ] &&
         "$build/tirc" build "$file:$entry" $defines --emit cuda -o "$work/k.cu" >>"$work/log" 2>&1 &&
         "$nvcc" -fmad=false -ptx -arch=sm_100a -Werror all-warnings "$work/k.cu" -o "$work/n.ptx" >>"$work/log" 2>&1 &&
-        "$build/tirc" run "$file:${entry}_plain" $defines $zeroed --out "$zeros=$work/zeros.npy" >>"$work/log" 2>&1 &&
+        "$build/tirc" run "$file:${entry}_plain" $defines $zeroed $zeros >>"$work/log" 2>&1 &&
         { grep -q CUtensorMap "$work/k.cu" || # the launch of foreign PTX has no maps
         "$build/tirc" run "$work/n.ptx" $grid $(grep -q 'extern __shared__' "$work/k.cu" && echo --smem 200000) --block "$block" $numbered >>"$work/log" 2>&1; }
     say $? "$name: ptxas takes it, and nvcc's PTX gives the same"
 }
-for file in blackwell.py products.py; do
+for file in blackwell.py products.py warp.py; do
     while read -r full entry block words; do
         # shellcheck disable=SC2086
         tmem "$full" $file "$entry" "$block" $words
