@@ -434,8 +434,17 @@ static bool bind_scalar(api_run *run, size_t index) {
 }
 
 /* Elements as a tensor map moves them; false: it has no such type. */
-static bool map_type(num_dtype dtype, vm_tensor_type *type) {
+static bool map_type(num_dtype dtype, bool padded, vm_tensor_type *type) {
     switch (dtype) {
+    case NUM_DTYPE_F4E2M1FN:
+        *type = padded ? VM_TENSOR_U4_ALIGN16 : VM_TENSOR_U4_ALIGN8;
+        return true;
+    case NUM_DTYPE_I32:
+        *type = VM_TENSOR_S32;
+        return true;
+    case NUM_DTYPE_I64:
+        *type = VM_TENSOR_S64;
+        return true;
     case NUM_DTYPE_F16:
         *type = VM_TENSOR_F16;
         return true;
@@ -464,11 +473,13 @@ static bool make_map(api_run *run, const ir_tensor *tensor, size_t index, uint32
     const ir_tensor_map *map = tensor->map;
     tirc_session *session = run->module->session;
     uint64_t dims[IR_MAP_RANK] = {0}, strides[IR_MAP_RANK] = {0};
-    unsigned bits = num_dtype_bits(map->of->type.dtype);
+    unsigned bits = num_dtype_bits(map->dtype);
     uint8_t bytes[VM_TENSOR_MAP_BYTES];
+    int64_t offset = 0;
     for (uint32_t d = 0; d < map->rank; d++) {
         int64_t extent, stride = 1;
-        if (!evaluate(run, map->dims[d], &extent) || (d && !evaluate(run, map->strides[d], &stride))) {
+        if (!evaluate(run, map->dims[d], &extent) || (d && !evaluate(run, map->strides[d], &stride)) ||
+            (map->offset && !evaluate(run, map->offset, &offset))) {
             base_report(diagnostics_of(run), BASE_ERROR, "T0812", map->of->span,
                         "the tensor map of `%s` depends on a value that is not known at launch",
                         map->of->name);
@@ -479,7 +490,7 @@ static bool make_map(api_run *run, const ir_tensor *tensor, size_t index, uint32
             strides[d - 1] = (uint64_t)stride * bits / 8;
     }
     vm_tensor_type type;
-    if (!map_type(map->of->type.dtype, &type))
+    if (!map_type(map->dtype, map->is_padded, &type))
         return false;
     tirc_tensor_map request = {.size = sizeof request,
                                .type = (uint32_t)type,
@@ -492,6 +503,7 @@ static bool make_map(api_run *run, const ir_tensor *tensor, size_t index, uint32
         return false;
     run->arguments[index] = (vm_argument){.kind = VM_ARGUMENT_TENSOR_MAP,
                                           .buffer = buffer,
+                                          .byte_offset = (uint64_t)offset * bits / 8,
                                           .bytes = base_arena_copy(session->arena, bytes, sizeof bytes),
                                           .size = sizeof bytes};
     return true;

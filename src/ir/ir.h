@@ -149,8 +149,11 @@ typedef struct ir_tensor_map {
     const struct ir_tensor *of;
     uint32_t rank;
     const ir_expr *dims[IR_MAP_RANK], *strides[IR_MAP_RANK]; /* in elements, over parameters */
+    const ir_expr *offset; /* of coordinate 0, in elements, over parameters; NULL: 0 */
     uint32_t box[IR_MAP_RANK];
     unsigned swizzle; /* address bits that flip: 0 to 3 for none, 32B, 64B, 128B */
+    bool is_padded;   /* elements of 4 bits, in shared memory 16 of them in 16 bytes */
+    num_dtype dtype;  /* of the elements; a view may see others than the parameter has */
 } ir_tensor_map;
 
 typedef enum ir_tensor_kind { IR_TENSOR_PARAMETER, IR_TENSOR_ALLOCATION, IR_TENSOR_VIEW } ir_tensor_kind;

@@ -243,8 +243,10 @@ static bool check_attribute(const char *name, const ir_expr *value) {
         return is_whole(value);
     if (!strcmp(name, "SFA") || !strcmp(name, "SFB"))
         return value->op == IR_REGION;
-    if (!strcmp(name, "A_type") || !strcmp(name, "B_type"))
+    if (!strcmp(name, "A_type") || !strcmp(name, "B_type") || !strcmp(name, "use_tma_reduce"))
         return value->op == IR_STRING;
+    if (!strcmp(name, "cache_hint"))
+        return value->op == IR_STRING || is_whole(value);
     if (!strcmp(name, "pred"))
         return is_number(value) && ir_type_is_bool(value->type);
     if (!strcmp(name, "index"))

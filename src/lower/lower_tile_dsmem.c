@@ -99,6 +99,16 @@ static const char *find_chunks(lower_tile *op, plan *p) {
                              p->to.region->tensor->name, p->from.region->tensor->name);
 }
 
+/* A start that only a run knows must leave the runs as they are: whole 16 bytes, or whole patterns of the
+ * swizzle. */
+static const char *starts_alike(lower_tile *op, const side *s, unsigned bits) {
+    layout_swizzle z = s->layout->swizzle;
+    layout_tile *plain = base_arena_copy(op->context->arena, s->layout, sizeof *plain);
+    plain->swizzle = (layout_swizzle){0};
+    int64_t unit = z.present && z.length ? (int64_t)1 << (z.per_element + z.atom + z.length) : 128 / bits;
+    return lower_tile_starts_alike(op, s->region, plain, s->shape, unit);
+}
+
 static const char *make_plan(lower_tile *op, plan *p) {
     base_arena *arena = op->context->arena;
     const lower_tile_region *to = &op->operands[0].region, *from = &op->operands[1].region;
@@ -117,7 +127,8 @@ static const char *make_plan(lower_tile *op, plan *p) {
                                  num_dtype_name(to->tensor->type.dtype), from->tensor->name,
                                  num_dtype_name(from->tensor->type.dtype));
     const char *reason = read_side(op, to, &p->to);
-    if (reason || (reason = read_side(op, from, &p->from)))
+    if (reason || (reason = read_side(op, from, &p->from)) ||
+        (reason = starts_alike(op, &p->to, p->bits)) || (reason = starts_alike(op, &p->from, p->bits)))
         return reason;
     int64_t other = 1;
     for (uint32_t i = 0; i < to->rank; i++)

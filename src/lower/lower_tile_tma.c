@@ -7,7 +7,7 @@
 #include "lower/lower_tile_instruction.h"
 #include <string.h>
 
-enum { BOX_LIMIT = 256, RUN_LIMIT = 4096, BOXES_LIMIT = 4096, SHARED_LIMIT = 1 << 18 };
+enum { PADDED_BOX = 128, BOX_LIMIT = 256, RUN_LIMIT = 4096, BOXES_LIMIT = 4096, SHARED_LIMIT = 1 << 18 };
 
 typedef struct plan {
     const lower_tile_region *global, *shared;
@@ -18,7 +18,9 @@ typedef struct plan {
     int shared_axis[LOWER_TILE_AXES];                       /* -1: an axis of extent 1 */
     const ir_expr *barrier;                                 /* shared address */
     int64_t group;
-    const ir_expr *mask; /* of CTAs that all receive it, or NULL */
+    const ir_expr *mask;   /* of CTAs that all receive it, or NULL */
+    const ir_expr *policy; /* of the cache, or NULL */
+    const char *reduces;   /* "add" and so on, or NULL */
 } plan;
 
 static bool is_shared(const lower_tile_region *region) {
@@ -27,17 +29,44 @@ static bool is_shared(const lower_tile_region *region) {
 
 /* ---- the global tensor ---- */
 
+/* The parameter that a view of it stands on, so many elements behind its start; NULL: something else. */
+static const ir_tensor *parameter_of(lower_tile *op, const ir_tensor *tensor, int64_t *offset) {
+    unsigned bits = num_dtype_bits(tensor->type.dtype);
+    *offset = 0;
+    while (tensor->kind == IR_TENSOR_VIEW) {
+        const ir_expr *data = tensor->data;
+        int64_t moved;
+        while (data && (data->op == IR_POINTER_ADDRESS || data->op == IR_REINTERPRET)) {
+            if (data->op == IR_POINTER_ADDRESS) {
+                if (!arith_is_constant(op->context->facts, data->args[1], &moved) ||
+                    moved > INT32_MAX || moved < INT32_MIN ||
+                    num_dtype_bits((num_dtype)data->type.dtype) != bits)
+                    return NULL;
+                *offset += moved;
+            }
+            data = data->args[0];
+        }
+        if (!data || data->op != IR_DATA)
+            return NULL;
+        tensor = data->at.tensor;
+    }
+    return tensor->kind == IR_TENSOR_PARAMETER ? tensor : NULL;
+}
+
 static const char *read_global(lower_tile *op, plan *p) {
     base_arena *arena = op->context->arena;
     const lower_tile_region *g = p->global;
     const ir_tensor_type *type = &g->tensor->type;
-    if (g->tensor->kind != IR_TENSOR_PARAMETER)
+    int64_t offset, origin = 0;
+    const ir_tensor *parameter = parameter_of(op, g->tensor, &offset);
+    if (!parameter)
         return base_arena_format(arena,
-                                 "'%s' is a view: the launch makes tensor maps of parameters of the kernel",
+                                 "'%s' is no parameter of the kernel, nor a view of one that starts at a "
+                                 "constant: the launch makes tensor maps of parameters",
                                  g->tensor->name);
     if (g->rank < 1 || g->rank > IR_MAP_RANK)
         return base_arena_format(arena, "'%s' has %u axes, a tensor map 1 to 5", g->tensor->name, g->rank);
-    p->map = (ir_tensor_map){.of = g->tensor, .rank = g->rank};
+    p->map = (ir_tensor_map){.of = parameter, .rank = g->rank, .dtype = type->dtype};
     int64_t shape[LOWER_TILE_AXES];
     uint32_t separators[LOWER_TILE_AXES + 1];
     layout_error error = {NULL};
@@ -46,10 +75,16 @@ static const char *read_global(lower_tile *op, plan *p) {
         if (!arith_is_constant(op->context->facts, type->shape[i], &shape[i]))
             return base_arena_format(arena, "'%s' has a layout over a shape that is not constant",
                                      g->tensor->name);
-    if (type->layout && (type->layout->swizzle.present || type->layout->offset[LAYOUT_AXIS_M]))
-        return base_arena_format(arena, "'%s' has a layout with a swizzle or an origin", g->tensor->name);
-    if (type->origin)
-        return base_arena_format(arena, "'%s' has an origin", g->tensor->name);
+    if (type->layout && type->layout->swizzle.present)
+        return base_arena_format(arena, "'%s' has a layout with a swizzle", g->tensor->name);
+    if (type->origin && !arith_is_constant(op->context->facts, type->origin, &origin))
+        return base_arena_format(arena, "the origin of '%s' is not a constant", g->tensor->name);
+    offset += origin + (type->layout ? type->layout->offset[LAYOUT_AXIS_M] : 0);
+    if (offset * num_dtype_bits(type->dtype) % 128)
+        return base_arena_format(arena, "'%s' starts %lld elements behind '%s', no multiple of 16 bytes",
+                                 g->tensor->name, (long long)offset, parameter->name);
+    if (offset)
+        p->map.offset = ir_int(op->module, NUM_DTYPE_I64, offset);
     if (type->layout && !(group = layout_group(arena, type->layout, shape, g->rank, separators, &error)))
         return base_arena_format(arena, "'%s': %s", g->tensor->name, error.text);
     const ir_expr *dense = lower_tile_int(op, 1);
@@ -170,6 +205,12 @@ static const char *read_shared(lower_tile *op, plan *p) {
             p->mode = (layout_mode)mode;
             found = true;
         }
+    if (p->map.is_padded && (p->mode == LAYOUT_MODE_32B || p->mode == LAYOUT_MODE_64B ||
+                             g->size[g->rank - 1] % PADDED_BOX))
+        return base_arena_format(arena,
+                                 "elements of 4 bits go to bytes of '%s' 128 at a time, under no swizzle or that "
+                                 "of 128 bytes",
+                                 tensor->name);
     layout_tile *plain = BASE_NEW(arena, layout_tile);
     *plain = *layout;
     plain->swizzle = (layout_swizzle){0};
@@ -180,6 +221,8 @@ static const char *read_shared(lower_tile *op, plan *p) {
         int64_t limit = i < last ? BOX_LIMIT : run_length(op, p, plain, shape, g->size[i]);
         if (i == last && p->mode && limit * bits / 8 > 16 << p->mode)
             limit = (16 << p->mode) * 8 / bits;
+        if (i == last && p->map.is_padded && limit > PADDED_BOX)
+            limit = PADDED_BOX;
         limit = limit > BOX_LIMIT ? BOX_LIMIT : limit;
         p->size[i] = p->size[i] < limit ? p->size[i] : limit;
         while (g->size[i] % p->size[i])
@@ -188,6 +231,11 @@ static const char *read_shared(lower_tile *op, plan *p) {
         if (__builtin_mul_overflow(boxes, p->pieces[i], &boxes) || boxes > BOXES_LIMIT)
             return base_arena_format(arena, "'%s' would need more than %d boxes", tensor->name, BOXES_LIMIT);
     }
+    const char *reason = lower_tile_starts_alike(op, s, plain, shape, 1);
+    if (reason)
+        return reason;
+    if (p->map.is_padded && p->size[last] != PADDED_BOX)
+        found = false;
     if (!found || p->size[last] * bits % 128 || !box_is_dense(op, p, plain, shape))
         return base_arena_format(
             arena,
@@ -210,19 +258,87 @@ static const ir_expr *barrier_address(lower_tile *op, const ir_expr *barrier) {
                                                  : lower_tile_word(op, barrier);
 }
 
-static const char *make_plan(lower_tile *op, plan *p) {
+/* What the bulk reductions take (PTX ISA 9.7.9.27.1.3), by the type of the map. */
+static const char *read_reduction(lower_tile *op, plan *p) {
+    static const struct {
+        const char *word;
+        num_dtype types[8];
+    } rows[] = {
+        {"add",
+         {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16, NUM_DTYPE_F32}},
+        {"min", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16}},
+        {"max", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16}},
+        {"inc", {NUM_DTYPE_U32}},
+        {"dec", {NUM_DTYPE_U32}},
+        {"and", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64}},
+        {"or", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64}},
+        {"xor", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64}},
+    };
     base_arena *arena = op->context->arena;
+    const ir_expr *given = lower_tile_attribute(op, "use_tma_reduce", 0);
+    if (!given)
+        return NULL;
+    if (p->is_load)
+        return "use_tma_reduce= is for copies to global memory";
+    p->reduces = given->at.string;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].word, p->reduces))
+            continue;
+        base_builder names;
+        base_builder_start(&names, arena);
+        for (int t = 0; t < 8 && rows[i].types[t] != NUM_DTYPE_NONE; t++) {
+            if (rows[i].types[t] == p->map.dtype)
+                return NULL;
+            base_builder_format(&names, "%s%s", t ? ", " : "", num_dtype_name(rows[i].types[t]));
+        }
+        return base_arena_format(arena, "use_tma_reduce=\"%s\" takes %s, and '%s' is %s", p->reduces,
+                                 names.data, p->global->tensor->name, num_dtype_name(p->map.dtype));
+    }
+    return base_arena_format(arena, "use_tma_reduce=\"%s\": it is add, min, max, inc, dec, and, or or xor",
+                             p->reduces);
+}
+
+/* cache_hint=: a policy by name, as createpolicy makes it of all of the data, or a uint64 of one. */
+static const char *read_policy(lower_tile *op, plan *p) {
+    static const struct {
+        const char *word;
+        uint64_t policy; /* CUTLASS cute/arch/copy_sm90_desc.hpp, TMA::CacheHintSm90 */
+    } rows[] = {{"evict_normal", 0x1000000000000000},
+                {"evict_first", 0x12F0000000000000},
+                {"evict_last", 0x14F0000000000000}};
+    const ir_expr *given = lower_tile_attribute(op, "cache_hint", 0);
+    if (!given || (given->op == IR_STRING && !given->at.string[0]))
+        return NULL;
+    if (given->op != IR_STRING) {
+        p->policy = ir_cast(op->module, ir_type_prim(NUM_DTYPE_U64, 1), given);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (!strcmp(rows[i].word, given->at.string))
+            p->policy = ir_int(op->module, NUM_DTYPE_U64, (int64_t)rows[i].policy);
+    return p->policy ? NULL
+                     : base_arena_format(op->context->arena,
+                                         "cache_hint=\"%s\": it is evict_normal, evict_first, evict_last, or a "
+                                         "uint64 that createpolicy made",
+                                         given->at.string);
+}
+
+/* Elements of 4 bits go to shared memory packed, or as bytes that gemm_async reads (A_type=). */
+static const char *read_types(lower_tile *op, plan *p) {
+    num_dtype shared = p->shared->tensor->type.dtype, global = p->global->tensor->type.dtype;
+    p->map.is_padded = global == NUM_DTYPE_F4E2M1FN && shared == NUM_DTYPE_U8;
+    if ((shared == global || p->map.is_padded) && num_dtype_bits(global) != 6)
+        return NULL;
+    return base_arena_format(op->context->arena, "'%s' is %s and '%s' is %s", p->shared->tensor->name,
+                             num_dtype_name(shared), p->global->tensor->name, num_dtype_name(global));
+}
+
+static const char *make_plan(lower_tile *op, plan *p) {
     const lower_tile_region *to = &op->operands[0].region, *from = &op->operands[1].region;
     bool load = is_shared(to);
     *p = (plan){.global = load ? from : to, .shared = load ? to : from, .is_load = load};
     if (p->global->tensor->type.scope != IR_SCOPE_GLOBAL || !is_shared(p->shared))
         return "it moves between global and shared memory";
-    if (to->tensor->type.dtype != from->tensor->type.dtype)
-        return base_arena_format(arena, "'%s' is %s and '%s' is %s", to->tensor->name,
-                                 num_dtype_name(to->tensor->type.dtype), from->tensor->name,
-                                 num_dtype_name(from->tensor->type.dtype));
-    if (num_dtype_bits(to->tensor->type.dtype) < 8)
-        return "elements of less than 8 bits need a map of their own kind";
     const ir_expr *barrier = lower_tile_attribute(op, "mbar", 0);
     if (load && !barrier)
         return "a load needs mbar=, the mbarrier that counts its bytes";
@@ -231,12 +347,15 @@ static const char *make_plan(lower_tile *op, plan *p) {
     int64_t none;
     if (p->mask && ir_is_int(p->mask, &none) && none == 0)
         p->mask = NULL;
+    if (p->mask && !load)
+        return "cta_mask= is for loads: a store comes from one CTA";
     const char *reason = read_global(op, p);
-    if (!reason)
-        reason = read_shared(op, p);
-    if (!reason && load)
+    if (reason || (reason = read_types(op, p)) || (reason = read_reduction(op, p)) ||
+        (reason = read_policy(op, p)) || (reason = read_shared(op, p)))
+        return reason;
+    if (load)
         p->barrier = barrier_address(op, barrier);
-    return reason;
+    return NULL;
 }
 
 const char *lower_tile_refuse_tma(lower_tile *op) {
@@ -247,8 +366,9 @@ const char *lower_tile_refuse_tma(lower_tile *op) {
 /* ---- writing ---- */
 
 static bool same_map(const ir_tensor_map *a, const ir_tensor_map *b) {
-    return a->of == b->of && a->rank == b->rank && a->swizzle == b->swizzle &&
-           !memcmp(a->box, b->box, sizeof a->box);
+    return a->of == b->of && a->rank == b->rank && a->swizzle == b->swizzle && a->dtype == b->dtype &&
+           a->is_padded == b->is_padded && a->offset == b->offset && !memcmp(a->box, b->box, sizeof a->box) &&
+           !memcmp(a->dims, b->dims, sizeof a->dims) && !memcmp(a->strides, b->strides, sizeof a->strides);
 }
 
 /* The parameter of this map, made at the first use. */
@@ -273,29 +393,40 @@ static const ir_tensor *map_parameter(lower_tile *op, const ir_tensor_map *map) 
     return tensor;
 }
 
+static void coordinates(base_builder *out, uint32_t rank, uint32_t first) {
+    for (uint32_t i = 0; i < rank; i++)
+        base_builder_format(out, "%s$%u", i ? ", " : "", first + i);
+}
+
 static const char *load_pattern(lower_tile *op, const plan *p, uint32_t rank) {
     base_builder out;
     base_builder_start(&out, op->context->arena);
     base_builder_format(
         &out,
-        "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes%s%s "
+        "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes%s%s%s "
         "[$0], [$1, {",
-        rank, p->mask ? ".multicast::cluster" : "", p->group == 2 ? ".cta_group::2" : "");
-    for (uint32_t i = 0; i < rank; i++)
-        base_builder_format(&out, "%s$%u", i ? ", " : "", 3 + i);
+        rank, p->mask ? ".multicast::cluster" : "", p->group == 2 ? ".cta_group::2" : "",
+        p->policy ? ".L2::cache_hint" : "");
+    coordinates(&out, rank, 3);
     base_builder_string(&out, "}], [$2]");
+    uint32_t next = 3 + rank;
     if (p->mask)
-        base_builder_format(&out, ", $%u", 3 + rank);
+        base_builder_format(&out, ", $%u", next++);
+    if (p->policy)
+        base_builder_format(&out, ", $%u", next);
     return out.data;
 }
 
-static const char *store_pattern(lower_tile *op, uint32_t rank) {
+static const char *store_pattern(lower_tile *op, const plan *p, uint32_t rank) {
     base_builder out;
     base_builder_start(&out, op->context->arena);
-    base_builder_format(&out, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [$1, {", rank);
-    for (uint32_t i = 0; i < rank; i++)
-        base_builder_format(&out, "%s$%u", i ? ", " : "", 2 + i);
+    base_builder_format(&out, "cp.%sasync.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group%s [$1, {",
+                        p->reduces ? "reduce." : "", rank, p->reduces ? "." : "",
+                        p->reduces ? p->reduces : "", p->policy ? ".L2::cache_hint" : "");
+    coordinates(&out, rank, 2);
     base_builder_string(&out, "}], [$0]");
+    if (p->policy)
+        base_builder_format(&out, ", $%u", 2 + rank);
     return out.data;
 }
 
@@ -303,7 +434,7 @@ static const char *store_pattern(lower_tile *op, uint32_t rank) {
 static void emit_box(lower_tile *op, const plan *p, const ir_tensor *map, const int64_t *at, ir_stmt *block) {
     const lower_tile_region *g = p->global, *s = p->shared;
     ir_module *module = op->module;
-    const ir_expr *indices[LOWER_TILE_AXES], *args[4 + IR_MAP_RANK];
+    const ir_expr *indices[LOWER_TILE_AXES], *args[5 + IR_MAP_RANK];
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->rank; i++)
         indices[i] = s->start[i];
@@ -324,10 +455,10 @@ static void emit_box(lower_tile *op, const plan *p, const ir_tensor *map, const 
     }
     if (p->is_load && p->mask)
         args[count++] = ir_cast(module, ir_type_prim(NUM_DTYPE_U16, 1), p->mask);
-    ir_block_add(
-        module, block,
-        lower_tile_instruction(op, p->is_load ? load_pattern(op, p, g->rank) : store_pattern(op, g->rank),
-                               args, count));
+    if (p->policy)
+        args[count++] = p->policy;
+    const char *pattern = p->is_load ? load_pattern(op, p, g->rank) : store_pattern(op, p, g->rank);
+    ir_block_add(module, block, lower_tile_instruction(op, pattern, args, count));
 }
 
 void lower_tile_emit_tma(lower_tile *op) {

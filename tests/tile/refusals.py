@@ -561,3 +561,84 @@ def sync_fragment():
     y = T.alloc_local((16, 8), "float16", layout=T.fragment_layout(HALF[1]))
     z = T.alloc_local((16, 8), "float32", layout=T.fragment_layout(HALF[2]))
     Tx.warp.gemm(z, x, y)
+
+
+@T.inline
+def store(g, type, shared_type="", **config):
+    """A copy to global memory by TMA that cannot be."""
+    s = T.alloc_shared((8, 128), shared_type or type, align=128)
+    Tx.copy_async(g[:, :], s[:, :], dispatch="tma", **config)
+
+
+# refuse: reduce_type use_tma_reduce="inc" takes uint32, and 'A' is float32
+@T.prim_func
+def reduce_type(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A, "float32", use_tma_reduce="inc")
+
+
+# refuse: reduce_word use_tma_reduce="mul": it is add, min, max, inc, dec, and, or or xor
+@T.prim_func
+def reduce_word(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A, "float32", use_tma_reduce="mul")
+
+
+# refuse: reduce_load use_tma_reduce= is for copies to global memory
+@T.prim_func
+def reduce_load(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((8, 128), "float32", align=128)
+    if t == 0:
+        Tx.copy_async(s, A, dispatch="tma", mbar=bar.ptr_to([0]), use_tma_reduce="add")
+
+
+# refuse: hint_word cache_hint="evict_never": it is evict_normal, evict_first, evict_last, or a uint64
+@T.prim_func
+def hint_word(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A, "float32", cache_hint="evict_never")
+
+
+# refuse: mask_store cta_mask= is for loads: a store comes from one CTA
+@T.prim_func
+def mask_store(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A, "float32", cta_mask=3)
+
+
+# refuse: four_bits_swizzled elements of 4 bits go to bytes of 's' 128 at a time, under no swizzle or that of 128 bytes
+@T.prim_func
+def four_bits_swizzled(A: T.Buffer((8, 128), "float4_e2m1fn")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((8, 128), "uint8", layout=T.mma_shared_layout("uint8", "64B", (8, 128)))
+    if t == 0:
+        Tx.copy_async(s, A, dispatch="tma", mbar=bar.ptr_to([0]))
+
+
+# refuse: view_start starts 4 elements behind 'A', no multiple of 16 bytes
+@T.prim_func
+def view_start(A: T.Buffer((8, 136), "float16")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A.sub[:, 4:132], "float16")
