@@ -4,6 +4,7 @@
  * conditions hold is taken, and when none is, the report says of each why not. Must not know how any of them
  * works. */
 #include "lower/lower_tile.h"
+#include "lower/lower_tile_instruction.h"
 #include <string.h>
 
 enum {
@@ -11,7 +12,9 @@ enum {
     AT_WARP = 1 << LAYOUT_SCOPE_WARP,
     AT_WARPGROUP = 1 << LAYOUT_SCOPE_WARPGROUP,
     AT_CTA = 1 << LAYOUT_SCOPE_CTA,
-    AT_ANY = AT_THREAD | AT_WARP | AT_WARPGROUP | AT_CTA
+    AT_CLUSTER = 1 << LAYOUT_SCOPE_CLUSTER,
+    AT_ANY = AT_THREAD | AT_WARP | AT_WARPGROUP | AT_CTA,
+    EVERYWHERE = AT_ANY | AT_CLUSTER
 };
 
 typedef struct candidate {
@@ -25,7 +28,7 @@ typedef struct candidate {
 /* clang-format off */
 static const candidate candidates[] = {
     {"copy", "ldstmatrix", AT_WARP | AT_WARPGROUP | AT_CTA, lower_tile_refuse_ldmatrix, lower_tile_emit_ldmatrix, false},
-    {"copy", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"copy", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
     {"copy_async", "tcgen05", AT_WARPGROUP, lower_tile_refuse_tmem, lower_tile_emit_tmem, false},
     {"copy_async", "tcgen05_cp", AT_THREAD, lower_tile_refuse_cp, lower_tile_emit_cp, true},
     {"copy_async", "tma", AT_THREAD, lower_tile_refuse_tma, lower_tile_emit_tma, true},
@@ -33,34 +36,40 @@ static const candidate candidates[] = {
     {"copy_async", "ldgsts", AT_ANY, lower_tile_refuse_ldgsts, lower_tile_emit_ldgsts, false},
     {"gemm_async", "tcgen05", AT_THREAD | AT_WARP, lower_tile_refuse_mma, lower_tile_emit_mma, true},
     {"gemm", "mma", AT_WARP, lower_tile_refuse_mma_sync, lower_tile_emit_mma_sync, false},
-    {"cast", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"zero", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"fill", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"memset", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"sqrt", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"exp", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"exp2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"log2", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"reciprocal", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"silu", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"add", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"sub", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"mul", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"fdiv", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"maximum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"minimum", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"fma", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"select", "threads", AT_ANY, lower_tile_refuse_map, lower_tile_emit_map, false},
-    {"permute_layout", "threads", AT_ANY, lower_tile_refuse_permute, lower_tile_emit_permute, false},
+    {"cast", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"zero", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fill", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"memset", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"sqrt", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"exp", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"exp2", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"log2", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"reciprocal", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"silu", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"add", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"sub", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"mul", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fdiv", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"maximum", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"minimum", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"fma", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"select", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"permute_layout", "threads", EVERYWHERE, lower_tile_refuse_permute, lower_tile_emit_permute, false},
     {"sum", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
     {"sum", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
-    {"sum", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"sum", "groups", EVERYWHERE, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
     {"max", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
     {"max", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
-    {"max", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"max", "groups", EVERYWHERE, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"reduce_negate", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
+    {"reduce_negate", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
+    {"reduce_negate", "groups", EVERYWHERE, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"binary_chain", "threads", EVERYWHERE, lower_tile_refuse_map, lower_tile_emit_map, false},
+    {"binary_reduce", "parts", AT_ANY, lower_tile_refuse_compound, lower_tile_emit_compound, false},
+    {"unary_reduce", "parts", AT_ANY, lower_tile_refuse_compound, lower_tile_emit_compound, false},
     {"min", "alone", AT_ANY, lower_tile_refuse_reduce_alone, lower_tile_emit_reduce_alone, false},
     {"min", "spread", AT_ANY, lower_tile_refuse_reduce_spread, lower_tile_emit_reduce_spread, false},
-    {"min", "groups", AT_ANY, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
+    {"min", "groups", EVERYWHERE, lower_tile_refuse_reduce_groups, lower_tile_emit_reduce_groups, false},
 };
 /* clang-format on */
 enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
@@ -208,13 +217,14 @@ static const struct {
     const char *name;
     uint32_t regions, others;
 } operations[] = {
-    {"copy", 2, 0},       {"copy_async", 2, 0}, {"cast", 2, 0},    {"permute_layout", 2, 0},
-    {"zero", 1, 0},       {"fill", 1, 1},       {"memset", 1, 1},  {"sqrt", 2, 0},
-    {"exp", 2, 0},        {"exp2", 2, 0},       {"log2", 2, 0},    {"reciprocal", 2, 0},
-    {"silu", 2, 0},       {"add", 1, 2},        {"sub", 1, 2},     {"mul", 1, 2},
-    {"fdiv", 1, 2},       {"maximum", 1, 2},    {"minimum", 1, 2}, {"fma", 1, 3},
-    {"select", 1, 2},     {"sum", 2, 0},        {"max", 2, 0},     {"min", 2, 0},
-    {"gemm_async", 3, 0}, {"gemm", 3, 0},
+    {"copy", 2, 0},          {"copy_async", 2, 0},   {"cast", 2, 0},         {"permute_layout", 2, 0},
+    {"zero", 1, 0},          {"fill", 1, 1},         {"memset", 1, 1},       {"sqrt", 2, 0},
+    {"exp", 2, 0},           {"exp2", 2, 0},         {"log2", 2, 0},         {"reciprocal", 2, 0},
+    {"silu", 2, 0},          {"add", 1, 2},          {"sub", 1, 2},          {"mul", 1, 2},
+    {"fdiv", 1, 2},          {"maximum", 1, 2},      {"minimum", 1, 2},      {"fma", 1, 3},
+    {"select", 1, 2},        {"sum", 2, 0},          {"max", 2, 0},          {"min", 2, 0},
+    {"gemm_async", 3, 0},    {"gemm", 3, 0},         {"binary_chain", 2, 2}, {"reduce_negate", 2, 0},
+    {"binary_reduce", 2, 2}, {"unary_reduce", 3, 0},
 };
 enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
@@ -237,13 +247,16 @@ static bool is_whole(const ir_expr *e) {
 static bool check_attribute(const char *name, const ir_expr *value) {
     if (!strcmp(name, "accum") || !strcmp(name, "cta_mask") || !strcmp(name, "axes") ||
         !strcmp(name, "cta_group") || !strcmp(name, "transpose_A") || !strcmp(name, "transpose_B") ||
-        !strcmp(name, "transA") || !strcmp(name, "transB"))
+        !strcmp(name, "transA") || !strcmp(name, "transB") || !strcmp(name, "reverse1"))
         return is_whole(value);
     if (!strcmp(name, "weight_stationary"))
         return is_whole(value);
     if (!strcmp(name, "SFA") || !strcmp(name, "SFB"))
         return value->op == IR_REGION;
     if (!strcmp(name, "A_type") || !strcmp(name, "B_type") || !strcmp(name, "use_tma_reduce"))
+        return value->op == IR_STRING;
+    if (!strcmp(name, "op0") || !strcmp(name, "op1") || !strcmp(name, "unary_op") ||
+        !strcmp(name, "binary_op") || !strcmp(name, "reduce_op"))
         return value->op == IR_STRING;
     if (!strcmp(name, "cache_hint"))
         return value->op == IR_STRING || is_whole(value);
@@ -294,6 +307,45 @@ static const char *scope_reason(const lower_tile *op, const candidate *c) {
     return out.data;
 }
 
+/* What keeps a way from being taken, NULL for nothing. */
+static const char *refuse(const candidate *c, lower_tile *op) {
+    if (!(c->scopes & (1u << op->scope)))
+        return scope_reason(op, c);
+    for (uint32_t i = 0; i < op->count && op->scope == LAYOUT_SCOPE_CLUSTER; i++) {
+        const ir_tensor *tensor = op->operands[i].is_region ? op->operands[i].region.tensor : NULL;
+        if (tensor && tensor->type.scope != IR_SCOPE_GLOBAL)
+            return base_arena_format(
+                op->context->arena,
+                "the CTAs of a cluster share global memory, and '%s' is in %s, of which each "
+                "has its own",
+                tensor->name, ir_scope_name(tensor->type.scope));
+    }
+    return c->refuse(op);
+}
+
+static const candidate *find_way(lower_tile *op, const char **reason) {
+    *reason = "there is no such operation";
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        const candidate *c = &candidates[i];
+        if (!strcmp(c->operation, op->name) && (!op->dispatch[0] || !strcmp(c->name, op->dispatch)) &&
+            !(*reason = refuse(c, op)))
+            return c;
+    }
+    return NULL;
+}
+
+const char *lower_tile_refuse_any(lower_tile *op) {
+    const char *reason;
+    return find_way(op, &reason) ? NULL : reason;
+}
+
+void lower_tile_emit_any(lower_tile *op) {
+    const char *reason;
+    const candidate *c = find_way(op, &reason);
+    if (c)
+        c->emit(op);
+}
+
 static void report_refusals(lower_tile *op) {
     lower_context *context = op->context;
     base_diagnostics *diagnostics = context->diagnostics;
@@ -310,7 +362,7 @@ static void report_refusals(lower_tile *op) {
         const candidate *c = &candidates[i];
         if (strcmp(c->operation, op->name) || (op->dispatch[0] && strcmp(c->name, op->dispatch)))
             continue;
-        const char *reason = c->scopes & (1u << op->scope) ? c->refuse(op) : scope_reason(op, c);
+        const char *reason = refuse(c, op);
         if (reason)
             base_note(diagnostics, d, BASE_NO_SPAN, "\"%s\": %s", c->name, reason);
     }
@@ -368,6 +420,38 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
     return !problem;
 }
 
+bool lower_tile_is_block(const lower_tile *op) {
+    const ir_launch *launch = &op->context->function->launch;
+    int64_t block = 1, part;
+    for (int i = 0; i < 3; i++)
+        block *= launch->present && arith_is_constant(op->context->facts, launch->block[i], &part) &&
+                         part > 0 && part <= 1024
+                     ? part
+                     : 0;
+    return op->threads > 0 && block == op->threads;
+}
+
+/* CTAs of a cluster one after the other by their rank, which is asked once. */
+static void set_cluster(lower_tile *op, int64_t block) {
+    const ir_launch *launch = &op->context->function->launch;
+    int64_t ctas = 1, part;
+    for (int i = 0; i < 3 && ctas; i++)
+        if (launch->cluster[i])
+            ctas = arith_is_constant(op->context->facts, launch->cluster[i], &part) && part > 0 && part <= 16
+                       ? ctas * part
+                       : 0;
+    op->threads = ctas * block;
+    if (op->threads == 0 || ctas == 1)
+        return;
+    ir_stmt *outer = lower_tile_block(op);
+    const ir_expr *rank =
+        lower_tile_result(op, outer, "mov.b32 %0, %cluster_ctarank", NUM_DTYPE_I32, 1, NULL, 0);
+    arith_bind(op->context->facts, rank->at.var, (arith_range){true, 0, ctas - 1}, (arith_modular){1, 0});
+    base_vector_push(op->context->arena, op->out, outer->as.block.body.items[0]);
+    op->thread = lower_tile_integer(
+        op, IR_ADD, lower_tile_integer(op, IR_MUL, rank, lower_tile_int(op, block)), op->thread);
+}
+
 /* Threads of the scope and the index among them. */
 static void set_threads(lower_tile *op) {
     ir_module *module = op->module;
@@ -395,6 +479,11 @@ static void set_threads(lower_tile *op) {
                          ? linear
                          : ir_binary(module, IR_FLOORMOD, linear, ir_int(module, NUM_DTYPE_I32, 128));
         break;
+    case LAYOUT_SCOPE_CLUSTER:
+        op->threads = block;
+        op->thread = linear;
+        set_cluster(op, block);
+        break;
     default:
         op->threads = block;
         op->thread = linear;
@@ -416,16 +505,12 @@ static void lower_one(state *st, const ir_stmt *s, lower_statements *out) {
     st->found = true;
     if (!lower_tile_guards_check(st->guards, &op))
         return;
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        const candidate *c = &candidates[i];
-        if (strcmp(c->operation, op.name) || (op.dispatch[0] && strcmp(c->name, op.dispatch)) ||
-            !(c->scopes & (1u << op.scope)) || c->refuse(&op))
-            continue;
-        if (!c->single || lower_tile_guards_single(st->guards, &op))
-            c->emit(&op);
-        return;
-    }
-    report_refusals(&op);
+    const char *reason;
+    const candidate *way = find_way(&op, &reason);
+    if (!way)
+        report_refusals(&op);
+    else if (!way->single || lower_tile_guards_single(st->guards, &op))
+        way->emit(&op);
 }
 
 /* ---- the walk over the function, with the conditions around every operation ---- */

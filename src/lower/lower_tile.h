@@ -55,6 +55,16 @@ ir_stmt *lower_tile_if(lower_tile *op, const ir_expr *condition, ir_stmt *body);
 const ir_expr *lower_tile_int(const lower_tile *op, int64_t value);
 const ir_expr *lower_tile_integer(const lower_tile *op, ir_op operation, const ir_expr *a, const ir_expr *b);
 
+/* Whether the scope is the whole block. */
+bool lower_tile_is_block(const lower_tile *op);
+/* The first way that takes an operation, as if a script had said it: NULL or what the last one lacks. */
+const char *lower_tile_refuse_any(lower_tile *op);
+void lower_tile_emit_any(lower_tile *op);
+
+/* ---- lower_tile_compound.c ---- */
+/* The barrier of a warp or a block. */
+void lower_tile_meet(lower_tile *op);
+
 /* ---- lower_tile_spread.c: registers that a layout spreads over threads ---- */
 /* One factor of a dimension of the walk: where its steps go in each operand. */
 typedef struct lower_tile_digit {
@@ -125,6 +135,8 @@ const char *lower_tile_refuse_map(lower_tile *op);
 void lower_tile_emit_map(lower_tile *op);
 const char *lower_tile_refuse_ldmatrix(lower_tile *op);
 void lower_tile_emit_ldmatrix(lower_tile *op);
+const char *lower_tile_refuse_compound(lower_tile *op);
+void lower_tile_emit_compound(lower_tile *op);
 const char *lower_tile_refuse_permute(lower_tile *op);
 void lower_tile_emit_permute(lower_tile *op);
 const char *lower_tile_refuse_reduce_alone(lower_tile *op);

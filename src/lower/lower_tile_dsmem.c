@@ -127,8 +127,8 @@ static const char *make_plan(lower_tile *op, plan *p) {
                                  num_dtype_name(to->tensor->type.dtype), from->tensor->name,
                                  num_dtype_name(from->tensor->type.dtype));
     const char *reason = read_side(op, to, &p->to);
-    if (reason || (reason = read_side(op, from, &p->from)) ||
-        (reason = starts_alike(op, &p->to, p->bits)) || (reason = starts_alike(op, &p->from, p->bits)))
+    if (reason || (reason = read_side(op, from, &p->from)) || (reason = starts_alike(op, &p->to, p->bits)) ||
+        (reason = starts_alike(op, &p->from, p->bits)))
         return reason;
     int64_t other = 1;
     for (uint32_t i = 0; i < to->rank; i++)

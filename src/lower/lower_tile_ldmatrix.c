@@ -29,8 +29,8 @@ typedef struct plan {
     int threads, registers;
     int64_t sizes[LOWER_TILE_AXES];
     uint32_t rank, axes[LOWER_TILE_AXES]; /* extents over 1 */
-    int32_t *element; /* [thread][register][part]: its number in the region, or UNSET */
-    int64_t *byte;    /* of each element, from the start of the tensor, before the swizzle */
+    int32_t *element;                     /* [thread][register][part]: its number in the region, or UNSET */
+    int64_t *byte; /* of each element, from the start of the tensor, before the swizzle */
     BASE_VECTOR(transfer) transfers;
 } plan;
 
@@ -89,15 +89,16 @@ static const char *read_cells(lower_tile *op, plan *p) {
             return error.text;
         p->byte[n] = place[LAYOUT_AXIS_M] * p->bits / 8;
     }
-    return lower_tile_align(op, tensor, ROW) ? NULL
-                                             : base_arena_format(arena, "'%s' is not certain to start at 16 bytes",
-                                                                 tensor->name);
+    return lower_tile_align(op, tensor, ROW)
+               ? NULL
+               : base_arena_format(arena, "'%s' is not certain to start at 16 bytes", tensor->name);
 }
 
 static const char *read_slots(lower_tile *op, plan *p) {
     base_arena *arena = op->context->arena;
     const lower_tile_region *slots = p->slots;
-    int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES], end[LOWER_TILE_AXES], sizes[LOWER_TILE_AXES], span;
+    int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES], end[LOWER_TILE_AXES], sizes[LOWER_TILE_AXES],
+        span;
     uint32_t axes[LOWER_TILE_AXES];
     layout_error error = {NULL};
     if (extents_of(slots, sizes, axes) != p->rank || p->rank == 0)
@@ -142,7 +143,8 @@ static const char *read_slots(lower_tile *op, plan *p) {
             else if (map->axes[a] == axis)
                 thread = position[a];
             else
-                return base_arena_format(arena, "the layout of '%s' does not number the threads of this scope",
+                return base_arena_format(arena,
+                                         "the layout of '%s' does not number the threads of this scope",
                                          slots->tensor->name);
         }
         if (thread < 0 || thread >= p->threads || slot < 0 || slot >= span)
@@ -279,8 +281,10 @@ static const char *make_plan(lower_tile *op, plan *p) {
         return NULL;
     return base_arena_format(
         arena,
-        "the registers of '%s' (%s) are not rows of 16 bytes of '%s' (%s), a row for four lanes, nor columns of "
-        "them: a fragment such as fragment_layout(\"mma.m16n8k16.f16.A\") of rows or columns that lie along memory",
+        "the registers of '%s' (%s) are not rows of 16 bytes of '%s' (%s), a row for four lanes, nor columns "
+        "of "
+        "them: a fragment such as fragment_layout(\"mma.m16n8k16.f16.A\") of rows or columns that lie along "
+        "memory",
         p->slots->tensor->name, layout_text_of(arena, p->slots->tensor->type.layout), p->cells->tensor->name,
         p->cells->tensor->type.layout ? layout_text_of(arena, p->cells->tensor->type.layout) : "row-major");
 }
@@ -348,8 +352,7 @@ static void emit_transfer(lower_tile *op, const plan *p, const transfer *t, cons
         ir_block_add(module, block, lower_tile_instruction(op, pattern, args, (uint32_t)t->count + 1));
         return;
     }
-    const ir_expr *words =
-        lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->count, args, 1);
+    const ir_expr *words = lower_tile_result(op, block, pattern, NUM_DTYPE_U32, (unsigned)t->count, args, 1);
     for (int r = 0; r < t->count; r++) {
         const ir_expr *word = t->count > 1 ? ir_lane(module, words, (unsigned)r) : words;
         lower_tile_unpack(op, block, word, slots->type.dtype, parts);

@@ -55,9 +55,30 @@ static const ir_expr *scaled(const lower_tile *op, const ir_expr *x, const ir_ex
     return bias ? binary(op, IR_ADD, x, bias) : x;
 }
 
+/* binary_chain: the operation that an attribute names, -1 when it names none of two operands. */
+static int chained(const lower_tile *op, const char *attribute) {
+    const ir_expr *given = lower_tile_attribute(op, attribute, 0);
+    for (int i = 0; i < (int)ARITHMETIC; i++)
+        if (given && given->op == IR_STRING && !strcmp(given->at.string, arithmetic[i].name) &&
+            ir_op_information(arithmetic[i].operation)->arguments == 2 &&
+            strcmp(arithmetic[i].name, "reciprocal") && strcmp(arithmetic[i].name, "silu"))
+            return i;
+    return -1;
+}
+
+/* (operand0 op0 data) op1 operand1, or with the second the other way round. */
+static const ir_expr *chain(const lower_tile *op, const ir_expr *const *x) {
+    const ir_expr *first = binary(op, arithmetic[chained(op, "op0")].operation, x[1], x[0]);
+    ir_op second = arithmetic[chained(op, "op1")].operation;
+    return lower_tile_constant(op, "reverse1", 0) ? binary(op, second, x[2], first)
+                                                  : binary(op, second, first, x[2]);
+}
+
 static const ir_expr *compute(const lower_tile *op, const ir_expr *const *x) {
     int row = find_arithmetic(op);
     const ir_expr *one;
+    if (is(op, "binary_chain"))
+        return chain(op, x);
     if (row < 0)
         return x[0];
     ir_op operation = arithmetic[row].operation;
@@ -108,6 +129,13 @@ static const char *check_types(const lower_tile *op) {
         if (from && from->type.dtype != dtype)
             return base_arena_format(arena, "the sources are of %s and %s: cast one of them first",
                                      num_dtype_name(dtype), num_dtype_name(from->type.dtype));
+    }
+    for (int i = 0; i < 2 && is(op, "binary_chain"); i++) {
+        row = chained(op, i ? "op1" : "op0");
+        if (row < 0)
+            return base_arena_format(arena, "op%d= is one of add, sub, mul, fdiv, maximum, minimum", i);
+        if (arithmetic[row].floats && !num_dtype_is_float(dtype))
+            break;
     }
     if (row >= 0 && arithmetic[row].floats && !num_dtype_is_float(dtype))
         return base_arena_format(arena, "it is a function of floats, and the source is %s",

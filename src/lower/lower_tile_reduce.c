@@ -12,11 +12,17 @@ typedef struct reduction {
     bool reduced[LOWER_TILE_AXES];
     uint32_t to_axis[LOWER_TILE_AXES]; /* of the source's kept axes longer than 1: the destination's */
     ir_op combine;
+    bool negates; /* the result, before the destination takes part */
     num_dtype dtype;
 } reduction;
 
-static ir_op combine_of(const lower_tile *op) {
-    return !strcmp(op->name, "sum") ? IR_ADD : !strcmp(op->name, "max") ? IR_MAX : IR_MIN;
+/* reduce_negate says by an attribute what it is. */
+static bool combine_of(const lower_tile *op, reduction *r) {
+    const ir_expr *given = lower_tile_attribute(op, "reduce_op", 0);
+    r->negates = !strcmp(op->name, "reduce_negate");
+    const char *name = r->negates ? given && given->op == IR_STRING ? given->at.string : "" : op->name;
+    r->combine = !strcmp(name, "sum") ? IR_ADD : !strcmp(name, "max") ? IR_MAX : IR_MIN;
+    return r->combine != IR_MIN || !strcmp(name, "min");
 }
 
 /* Which axes vanish, and the destination's axis of each that stays. */
@@ -24,8 +30,9 @@ static const char *start(lower_tile *op, reduction *r) {
     base_arena *arena = op->context->arena;
     const ir_expr *axis;
     int64_t value;
-    *r = (reduction){
-        .op = op, .to = &op->operands[0].region, .from = &op->operands[1].region, .combine = combine_of(op)};
+    *r = (reduction){.op = op, .to = &op->operands[0].region, .from = &op->operands[1].region};
+    if (!combine_of(op, r))
+        return "reduce_op= is one of sum, max, min";
     r->dtype = r->from->tensor->type.dtype;
     int64_t rank = r->from->rank;
     for (uint32_t i = 0; (axis = lower_tile_attribute(op, "axes", i)) || i == 0; i++) {
@@ -137,6 +144,8 @@ static const char *check_accum(lower_tile *op) {
 static void finish(const reduction *r, const ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
                    const ir_tensor *acc, ir_stmt *block) {
     const ir_expr *value = read(r, acc);
+    if (r->negates)
+        value = ir_make(r->op->module, IR_NEG, value->type, &value, 1);
     if (accumulates(r))
         value = combined(r, ir_load(r->op->module, tensor, indices, count), value);
     ir_block_add(r->op->module, block, lower_tile_store(r->op, tensor, indices, count, value));
@@ -207,7 +216,8 @@ void lower_tile_emit_reduce_alone(lower_tile *op) {
     place(&r, at, from, to);
     ir_stmt *outer = block_of(&r), *inner = block_of(&r);
     ir_tensor *acc = accumulator(&r, outer);
-    write(&r, acc, outer, accumulates(&r) ? ir_load(op->module, r.to->tensor, to, r.to->rank) : identity(&r));
+    bool first = accumulates(&r) && !r.negates;
+    write(&r, acc, outer, first ? ir_load(op->module, r.to->tensor, to, r.to->rank) : identity(&r));
     fold(&r, acc, inner, ir_load(op->module, r.from->tensor, from, r.from->rank));
     for (uint32_t i = r.from->rank; i-- > 0;)
         if (r.reduced[i] && vars[i]) {
@@ -218,7 +228,10 @@ void lower_tile_emit_reduce_alone(lower_tile *op) {
         }
     for (size_t i = 0; i < inner->as.block.body.count; i++)
         ir_block_add(op->module, outer, inner->as.block.body.items[i]);
-    ir_block_add(op->module, outer, lower_tile_store(op, r.to->tensor, to, r.to->rank, read(&r, acc)));
+    if (first)
+        ir_block_add(op->module, outer, lower_tile_store(op, r.to->tensor, to, r.to->rank, read(&r, acc)));
+    else
+        finish(&r, r.to->tensor, to, r.to->rank, acc, outer);
     for (uint32_t i = r.from->rank; i-- > 0;)
         if (!r.reduced[i] && vars[i]) {
             ir_stmt *around = block_of(&r);

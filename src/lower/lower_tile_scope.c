@@ -245,11 +245,48 @@ bool lower_tile_guards_single(lower_tile_guards *guards, const lower_tile *op) {
     return false;
 }
 
+/* Whether something inside differs between CTAs: their index, or what an instruction says. */
+static bool depends_on_cta(const ir_expr *e, const lower_tile_guards *guards, unsigned depth) {
+    if (depth > DEPTH_LIMIT || e->op == IR_BLOCK_IDX || e->op == IR_PTX || (e->effects & IR_FLAG_READS))
+        return true;
+    if (e->op == IR_VAR && e->at.var->kind == IR_VAR_LET) {
+        const ir_expr *bound = base_map_get(guards->lets, BASE_KEY(e->at.var));
+        return !bound || depends_on_cta(bound, guards, depth + 1);
+    }
+    for (uint32_t i = 0; i < e->count; i++)
+        if (depends_on_cta(e->args[i], guards, depth + 1))
+            return true;
+    return false;
+}
+
+/* The CTAs of a cluster, which conditions may part as they part threads. */
+static bool check_cluster(const lower_tile_guards *guards, const lower_tile *op) {
+    base_diagnostics *diagnostics = guards->context->diagnostics;
+    for (size_t i = 0; i < guards->stack.count; i++) {
+        const guard *g = &guards->stack.items[i];
+        if (!depends_on_cta(g->condition, guards, 0))
+            continue;
+        base_builder text;
+        base_builder_start(&text, guards->context->arena);
+        ir_expr_print(g->condition, &text);
+        base_diagnostic *d = base_report(
+            diagnostics, BASE_ERROR, "T0564", op->span,
+            "all CTAs of the cluster do %s together, but `%s` may tell them apart", op->name, text.data);
+        base_note(diagnostics, d, g->span, "here they part");
+        base_help(diagnostics, d, "take it out of there, or use scope cta: cta.%s is done by each CTA alone",
+                  op->name);
+        return false;
+    }
+    return true;
+}
+
 bool lower_tile_guards_check(lower_tile_guards *guards, const lower_tile *op) {
     base_diagnostics *diagnostics = guards->context->diagnostics;
     int64_t group = op->scope == LAYOUT_SCOPE_WARP ? 32 : op->scope == LAYOUT_SCOPE_WARPGROUP ? 128 : 0;
     if (op->scope == LAYOUT_SCOPE_THREAD || guards->threads == 0)
         return true;
+    if (op->scope == LAYOUT_SCOPE_CLUSTER && !check_cluster(guards, op))
+        return false;
     if (group == 0)
         group = guards->threads;
     for (size_t i = 0; i < guards->stack.count; i++) {

@@ -38,9 +38,8 @@ static const ir_tensor *parameter_of(lower_tile *op, const ir_tensor *tensor, in
         int64_t moved;
         while (data && (data->op == IR_POINTER_ADDRESS || data->op == IR_REINTERPRET)) {
             if (data->op == IR_POINTER_ADDRESS) {
-                if (!arith_is_constant(op->context->facts, data->args[1], &moved) ||
-                    moved > INT32_MAX || moved < INT32_MIN ||
-                    num_dtype_bits((num_dtype)data->type.dtype) != bits)
+                if (!arith_is_constant(op->context->facts, data->args[1], &moved) || moved > INT32_MAX ||
+                    moved < INT32_MIN || num_dtype_bits((num_dtype)data->type.dtype) != bits)
                     return NULL;
                 *offset += moved;
             }
@@ -205,12 +204,13 @@ static const char *read_shared(lower_tile *op, plan *p) {
             p->mode = (layout_mode)mode;
             found = true;
         }
-    if (p->map.is_padded && (p->mode == LAYOUT_MODE_32B || p->mode == LAYOUT_MODE_64B ||
-                             g->size[g->rank - 1] % PADDED_BOX))
-        return base_arena_format(arena,
-                                 "elements of 4 bits go to bytes of '%s' 128 at a time, under no swizzle or that "
-                                 "of 128 bytes",
-                                 tensor->name);
+    if (p->map.is_padded &&
+        (p->mode == LAYOUT_MODE_32B || p->mode == LAYOUT_MODE_64B || g->size[g->rank - 1] % PADDED_BOX))
+        return base_arena_format(
+            arena,
+            "elements of 4 bits go to bytes of '%s' 128 at a time, under no swizzle or that "
+            "of 128 bytes",
+            tensor->name);
     layout_tile *plain = BASE_NEW(arena, layout_tile);
     *plain = *layout;
     plain->swizzle = (layout_swizzle){0};
@@ -265,7 +265,8 @@ static const char *read_reduction(lower_tile *op, plan *p) {
         num_dtype types[8];
     } rows[] = {
         {"add",
-         {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16, NUM_DTYPE_F32}},
+         {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16,
+          NUM_DTYPE_F32}},
         {"min", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16}},
         {"max", {NUM_DTYPE_U32, NUM_DTYPE_I32, NUM_DTYPE_U64, NUM_DTYPE_I64, NUM_DTYPE_F16, NUM_DTYPE_BF16}},
         {"inc", {NUM_DTYPE_U32}},
@@ -316,11 +317,12 @@ static const char *read_policy(lower_tile *op, plan *p) {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (!strcmp(rows[i].word, given->at.string))
             p->policy = ir_int(op->module, NUM_DTYPE_U64, (int64_t)rows[i].policy);
-    return p->policy ? NULL
-                     : base_arena_format(op->context->arena,
-                                         "cache_hint=\"%s\": it is evict_normal, evict_first, evict_last, or a "
-                                         "uint64 that createpolicy made",
-                                         given->at.string);
+    return p->policy
+               ? NULL
+               : base_arena_format(op->context->arena,
+                                   "cache_hint=\"%s\": it is evict_normal, evict_first, evict_last, or a "
+                                   "uint64 that createpolicy made",
+                                   given->at.string);
 }
 
 /* Elements of 4 bits go to shared memory packed, or as bytes that gemm_async reads (A_type=). */

@@ -173,13 +173,16 @@ static bool add_value(script_evaluator *e, expressions *out, const char *name, s
 }
 
 static bool add_attributes(script_evaluator *e, const script_call *call, expressions *out) {
-    static const char *const names[] = {"axes", "accum", "transA", "transB",      "SFA",
-                                        "SFB",  "alpha", "beta",   "transpose_A", "transpose_B"};
+    static const char *const names[] = {"axes",      "accum",      "transA",    "transB",      "SFA",
+                                        "SFB",       "alpha",      "beta",      "transpose_A", "transpose_B",
+                                        "binary_op", "unary_op",   "reduce_op", "op0",         "op1",
+                                        "reverse1",  "reduce_axes"};
     bool good = true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const script_value *v = script_argument_of(call, names[i]);
+        const char *name = strcmp(names[i], "reduce_axes") ? names[i] : "axes";
         if (v)
-            good &= add_value(e, out, names[i], *v, script_argument_span(call, names[i]));
+            good &= add_value(e, out, name, *v, script_argument_span(call, names[i]));
     }
     for (size_t i = 0; i < call->keywords.items.count; i++) {
         const script_argument *item = &call->keywords.items.items[i];
@@ -248,7 +251,7 @@ static bool is_name(const script_call *call, const char *name) {
 
 /* The element type that literals take: that of the first source that has one, else the destination's. */
 static num_dtype literal_type(script_evaluator *e, const script_call *call, size_t operands) {
-    for (size_t i = 1; i < operands; i++)
+    for (size_t i = is_name(call, "binary_reduce") ? 2 : 1; i < operands; i++)
         if (call->given[i] &&
             (call->value[i].kind == SCRIPT_VALUE_REGION || (call->value[i].kind == SCRIPT_VALUE_TENSOR))) {
             const ir_expr *region = to_region(e, call->value[i], call->place[i]);
@@ -307,4 +310,10 @@ script_value script_word_tile(script_evaluator *e, const script_call *call) {
         return script_poison();
     return script_expr(ir_make(e->module, IR_TILE, (ir_type){.kind = IR_TYPE_VOID, .lanes = 1},
                                (const ir_expr *const *)args.items, (uint32_t)args.count));
+}
+
+/* with compose_op(): the operations in it are done as they stand. */
+script_value script_word_compose(script_evaluator *e, const script_call *call) {
+    return script_need_kernel(e, call->span, call->word->path) ? (script_value){.kind = SCRIPT_VALUE_FRAME}
+                                                               : script_poison();
 }

@@ -117,13 +117,82 @@ def apart(A: T.Buffer((128, 8), "float32")):
     Tx.wg.sum(m, r, axes=0)
 
 
-# refuse: cluster it works at scope thread or warp or warpgroup or cta, not cluster
+# refuse: cluster the CTAs of a cluster share global memory, and 's' is in shared, of which each has its own
+# refuse: cluster "ldstmatrix": it works at scope warp or warpgroup or cta, not cluster
 @T.prim_func
-def cluster(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+def cluster(A: T.Buffer((64,), "float32")):
     T.device_entry()
     b = T.cta_id([1])
     t = T.thread_id([32])
-    Tx.cluster.copy(B, A)
+    s = T.alloc_shared((64,), "float32")
+    Tx.cluster.copy(s, A)
+
+
+# refuse: cluster_parted all CTAs of the cluster do copy together, but `.*== 0` may tell them apart.*T0564
+@T.prim_func
+def cluster_parted(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(32,), cluster=(2,)))
+    rank = T.cuda.block_idx("x")
+    if rank == 0:
+        Tx.cluster.copy(B, A)
+
+
+# refuse: cluster_waits it works at scope thread or warp or warpgroup or cta, not cluster
+@T.prim_func
+def cluster_waits(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32"), C: T.Buffer((1,), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(32,), cluster=(2,)))
+    Tx.cluster.binary_reduce(B, C, A, A, "add", "sum")
+
+
+# refuse: no_barrier "parts": 's' is in memory, and several warpgroups have no barrier that is theirs alone
+@T.prim_func
+def no_barrier(A: T.Buffer((64,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([256])
+    s = T.alloc_shared((64,), "float32")
+    m = T.alloc_shared((1,), "float32")
+    Tx.wg.binary_reduce(s, m, A, A, "add", "sum")
+
+
+# refuse: no_part "parts": its part add: the extents differ: s has \(64\), A has \(60\)
+@T.prim_func
+def no_part(A: T.Buffer((60,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    s = T.alloc_shared((64,), "float32")
+    m = T.alloc_shared((1,), "float32")
+    Tx.cta.binary_reduce(s, m, A, A, "add", "sum")
+
+
+# refuse: no_name "parts": binary_op= is one of add, sub, mul, fdiv, maximum, minimum
+@T.prim_func
+def no_name(A: T.Buffer((64,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    s = T.alloc_shared((64,), "float32")
+    m = T.alloc_shared((1,), "float32")
+    Tx.cta.binary_reduce(s, m, A, A, "pow", "sum")
+
+
+# refuse: no_link "threads": op1= is one of add, sub, mul, fdiv, maximum, minimum
+@T.prim_func
+def no_link(A: T.Buffer((64,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    Tx.cta.binary_chain(A, A, A, A, "add", "sqrt")
+
+
+# refuse: no_negative "groups": reduce_op= is one of sum, max, min
+@T.prim_func
+def no_negative(A: T.Buffer((64,), "float32"), B: T.Buffer((1,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    Tx.cta.reduce_negate(B, A, "mean")
 
 
 # refuse: crowd 32 threads come to this copy_async, and each would issue it.*T0565

@@ -118,7 +118,7 @@ tmem() { # full or not, file entry block arguments...
         "$build/tirc" run "$work/n.ptx" $grid $(grep -q 'extern __shared__' "$work/k.cu" && echo --smem 200000) --block "$block" $numbered >>"$work/log" 2>&1; }
     say $? "$name: ptxas takes it, and nvcc's PTX gives the same"
 }
-for file in blackwell.py products.py warp.py tensor_copies.py; do
+for file in blackwell.py products.py warp.py tensor_copies.py compound.py; do
     while read -r full entry block words; do
         # shellcheck disable=SC2086
         tmem "$full" $file "$entry" "$block" $words
