@@ -32,7 +32,8 @@ static const char *split(lower_tile *op, parts *p) {
     static const char *const reductions[] = {"sum", "max", "min", NULL};
     bool is_unary = !strcmp(op->name, "unary_reduce");
     const char *map, *reduce;
-    const char *reason = is_unary ? part_name(op, "unary_op", unary, &map) : part_name(op, "binary_op", binary, &map);
+    const char *reason =
+        is_unary ? part_name(op, "unary_op", unary, &map) : part_name(op, "binary_op", binary, &map);
     if (reason || (reason = part_name(op, "reduce_op", reductions, &reduce)))
         return reason;
     *p = (parts){.map = *op, .reduce = *op};
@@ -45,14 +46,16 @@ static const char *split(lower_tile *op, parts *p) {
     p->reduce.count = 2;
     p->reduce.operands[0] = op->operands[1];
     p->reduce.operands[1] = op->operands[0];
-    p->meets = op->scope != LAYOUT_SCOPE_THREAD && op->operands[0].region.tensor->type.scope != IR_SCOPE_LOCAL;
+    p->meets =
+        op->scope != LAYOUT_SCOPE_THREAD && op->operands[0].region.tensor->type.scope != IR_SCOPE_LOCAL;
     if (p->meets && op->scope == LAYOUT_SCOPE_CLUSTER)
         return "at scope cluster its parts are two operations, with the cluster's barrier between them";
     if (p->meets && op->scope == LAYOUT_SCOPE_WARPGROUP && !lower_tile_is_block(op))
-        return base_arena_format(op->context->arena,
-                                 "'%s' is in memory, and several warpgroups have no barrier that is theirs alone: "
-                                 "registers, another scope, or two operations with a named barrier between them",
-                                 op->operands[0].region.tensor->name);
+        return base_arena_format(
+            op->context->arena,
+            "'%s' is in memory, and several warpgroups have no barrier that is theirs alone: "
+            "registers, another scope, or two operations with a named barrier between them",
+            op->operands[0].region.tensor->name);
     return NULL;
 }
 

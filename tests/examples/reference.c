@@ -405,33 +405,68 @@ static void gemm16(void) {
     printf(" --atol %g", 4.0 * (double)k * (double)(k / 16) / 4194304.0);
 }
 
+/* float8_e4m3fn: 4 bits of exponent over 7, 3 of mantissa, no infinities. */
+static double e4m3(uint8_t code) {
+    int exponent = code >> 3 & 15, mantissa = code & 7;
+    double magnitude = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+    return code & 128 ? -magnitude : magnitude;
+}
+
+static uint8_t *random_codes(const char *name, long rows, long columns, int low, int count) {
+    uint8_t *codes = make((size_t)(rows * columns), 1);
+    for (long i = 0; i < rows * columns; ++i)
+        codes[i] = (uint8_t)(low + (int)(random_bits() % (uint32_t)count));
+    save(name, "|u1", codes, 1, rows, columns);
+    argument("arg", name);
+    return codes;
+}
+
+/* D = A * B^T, float8_e4m3fn with a factor of float8_e8m0fnu, 2^(code - 127), for 32 elements. Products and
+ * scales are exact; a step adds 32 products and the sum so far, each cut 25 bits below the largest, and cuts
+ * the sum to 24 bits: K / 32 steps lose less than (33 * 2^-25 + 2^-23) of the largest sum of magnitudes each.
+ */
+static void gemm_scaled(void) {
+    long m = value_of("M", 128), n = value_of("N", 128), k = value_of("K", 128), blocks = k / 32;
+    uint8_t *a = random_codes("A", m, k, 0, 256), *b = random_codes("B", n, k, 0, 256);
+    for (long i = 0; i < m * k; ++i)
+        a[i] = (a[i] & 127) == 127 ? 0 : a[i]; /* no NaN */
+    for (long i = 0; i < n * k; ++i)
+        b[i] = (b[i] & 127) == 127 ? 0 : b[i];
+    save("A", "|u1", a, 1, m, k);
+    save("B", "|u1", b, 1, n, k);
+    const uint8_t *u = random_codes("SFA", m, blocks, 120, 10), *v = random_codes("SFB", n, blocks, 120, 10);
+    float *d = make((size_t)(m * n), 4), *zero = make((size_t)(m * n), 4);
+    double largest = 0;
+    for (long i = 0; i < m; ++i)
+        for (long j = 0; j < n; ++j) {
+            double sum = 0, magnitudes = 0;
+            for (long x = 0; x < k; ++x) {
+                double product = e4m3(a[i * k + x]) * e4m3(b[j * k + x]);
+                product = ldexp(product, u[i * blocks + x / 32] + v[j * blocks + x / 32] - 254);
+                sum += product;
+                magnitudes += fabs(product);
+            }
+            d[i * n + j] = (float)sum;
+            largest = magnitudes > largest ? magnitudes : largest;
+        }
+    save("zero", "<f4", zero, 4, m, n);
+    printf(" --arg D=%s/zero.npy", folder);
+    expect_f("D", d, m, n);
+    printf(" --atol %g", (double)blocks * (33.0 / 33554432 + 1.0 / 8388608) * largest);
+}
+
 int main(int count, char **words) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"scale", scale},
-                 {"transpose", transpose},
-                 {"rmsnorm", rmsnorm},
-                 {"layernorm", layernorm},
-                 {"softmax", softmax},
-                 {"gemm", gemm},
-                 {"gemm16", gemm16},
-                 {"histogram", histogram},
-                 {"scan", scan},
-                 {"row_major", add_one},
-                 {"column_major", add_one},
-                 {"shifted", add_one},
-                 {"row_stride_16", add_one},
-                 {"reverse", reverse},
-                 {"pair", pair},
-                 {"product", product},
-                 {"collatz", collatz},
-                 {"rows", rows},
-                 {"columns", columns},
-                 {"wide", wide},
-                 {"bits", bits},
-                 {"rmsnorm_bf16", rmsnorm_bf16},
-                 {"softmax_bf16", softmax_bf16},
+    } cases[] = {{"scale", scale},         {"transpose", transpose},       {"rmsnorm", rmsnorm},
+                 {"layernorm", layernorm}, {"softmax", softmax},           {"gemm", gemm},
+                 {"gemm16", gemm16},       {"gemm_scaled", gemm_scaled},   {"histogram", histogram},
+                 {"scan", scan},           {"row_major", add_one},         {"column_major", add_one},
+                 {"shifted", add_one},     {"row_stride_16", add_one},     {"reverse", reverse},
+                 {"pair", pair},           {"product", product},           {"collatz", collatz},
+                 {"rows", rows},           {"columns", columns},           {"wide", wide},
+                 {"bits", bits},           {"rmsnorm_bf16", rmsnorm_bf16}, {"softmax_bf16", softmax_bf16},
                  {"stream", stream}};
     if (count < 3)
         return 2;

@@ -135,6 +135,10 @@ while read -r script case extra defines; do
         numbered=$(echo "$numbered" | sed 's/--arg A=/--arg 2=/; s/--arg B=/--arg 3=/; s/--arg D=[^ ]*//')
         numbered="$numbered --arg 4=$work/zero.npy --tensor-map 0=2,box=64x128,swizzle=128 --tensor-map 1=3,box=64x128,swizzle=128"
         out=4
+    elif [ "$extra" = scaled ]; then # the maps that the launch makes stand behind the parameters
+        numbered=$(echo "$numbered" | sed 's/--arg A=/--arg 0=/; s/--arg B=/--arg 1=/; s/--arg SFA=/--arg 2=/; s/--arg SFB=/--arg 3=/; s/--arg D=[^ ]*//')
+        numbered="$numbered --arg 4=$work/zero.npy --tensor-map 5=0,box=128x128,swizzle=128 --tensor-map 6=1,box=128x128,swizzle=128"
+        out=4
     else
         numbered=$(echo "$numbered" | sed 's/--arg A=/--arg 0=/; s/--arg B=/--arg 1=/; s/--arg D=[^ ]*//')
         numbered="$numbered --arg 2=$work/zero.npy"
@@ -149,6 +153,7 @@ single.py gemm16 none
 tiles.py:gemm_loop gemm16 none K=256
 tiles.py:gemm_grid gemm16 none M=256 N=384 K=192
 tma.py:gemm_tma gemm16 maps M=256 N=256 K=320
+scaled.py:gemm_scaled gemm_scaled scaled M=256 N=128 K=384
 CASES
 echo "1..$number"
 exit $bad
