@@ -2,7 +2,7 @@
 # Tile operations of two parts, and the scope of a cluster. Lines as in products.py.
 from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
-from tvm.tirx.layout import TileLayout, S, laneid, tid_in_wg
+from tvm.tirx.layout import R, S, TileLayout, laneid
 
 
 # Shared memory, where the scope meets between the parts, at the scopes of a block, a warp and a thread.
@@ -61,9 +61,9 @@ def shared_parts_plain(A: T.Buffer((24, 40), "float32"), B: T.Buffer((24, 40), "
 
 
 # Registers: of each thread, and of a warp's lanes.
-# tmem: register_parts 32 A=randint:1:9:1 C=zeros D=zeros E=zeros
+# tmem: register_parts 32 A=randint:1:9:1 C=zeros D=zeros E=zeros F=zeros
 @T.prim_func
-def register_parts(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "float32"), D: T.Buffer((32,), "float32"), E: T.Buffer((32, 16), "int32")):
+def register_parts(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "float32"), D: T.Buffer((32,), "float32"), E: T.Buffer((32, 16), "int32"), F: T.Buffer((32,), "float32")):
     T.device_entry()
     b = T.cta_id([1])
     lane = T.thread_id([32])
@@ -71,13 +71,14 @@ def register_parts(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "floa
     sum = T.alloc_local((1,), "float32")
     x = T.alloc_local((32, 16), "float32", layout=TileLayout(S[(8, 4, 4, 4) : (4 @ laneid, 4, 1 @ laneid, 1)]))
     y = T.alloc_local((32, 16), "float32", layout=TileLayout(S[(8, 4, 4, 4) : (4 @ laneid, 4, 1 @ laneid, 1)]))
-    m = T.alloc_local((32,), "float32", layout=TileLayout(S[(8, 4) : (4 @ laneid, 1)]))
+    m = T.alloc_local((32,), "float32", layout=TileLayout(S[(8, 4) : (4 @ laneid, 1)] + R[4 : 1 @ laneid]))
     z = T.alloc_local((16,), "int32")
     Tx.warp.copy(x, A)
     with Tx.compose_op():
         Tx.warp.binary_reduce(y, m, x, T.float32(2), "mul", "sum")
         Tx.warp.reduce_negate(m, y, "max", accum=False)
     Tx.warp.copy(C, y)
+    Tx.warp.copy(F, m)
     Tx.copy(own[:], A[lane, :])
     Tx.unary_reduce(own[:], sum[:], own[:], "sqrt", "max", scale=T.float32(4))
     D[lane] = sum[0]
@@ -88,25 +89,27 @@ def register_parts(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "floa
 
 
 @T.prim_func
-def register_parts_plain(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "float32"), D: T.Buffer((32,), "float32"), E: T.Buffer((32, 16), "int32")):
+def register_parts_plain(A: T.Buffer((32, 16), "float32"), C: T.Buffer((32, 16), "float32"), D: T.Buffer((32,), "float32"), E: T.Buffer((32, 16), "int32"), F: T.Buffer((32,), "float32")):
     T.device_entry()
     b = T.cta_id([1])
     t = T.thread_id([32])
     D[t] = T.float32(0)
+    F[t] = T.float32(0)
     for j in range(16):
         C[t, j] = A[t, j] * T.float32(2)
+        F[t] = T.min(F[t], -C[t, j])
         D[t] = T.max(D[t], T.sqrt(A[t, j] * T.float32(4)))
         E[t, j] = 1000 - T.max(7, (100 - (t - j)) * 3)
 
 
 # All threads of a cluster over global memory: each element once.
-# tmem: clustered 64@2 A=randint:-9:9:1 B=zeros C=randint:0:9:3 D=zeros
+# tmem: clustered 64@2 A=randint:-9:9:1 B=zeros C=zeros D=zeros
 @T.prim_func
 def clustered(A: T.Buffer((40, 24), "float32"), B: T.Buffer((40, 24), "float32"), C: T.Buffer((40, 24), "float32"), D: T.Buffer((40,), "float32")):
     T.device_entry(launch=T.cuda.LaunchConfig(grid=(2,), block=(64,), cluster=(2,)))
     t = T.cuda.thread_idx("x")
     Tx.cluster.copy(B, A)
-    Tx.cluster.add(C, C, A)
+    Tx.cluster.add(C, A, A)
     T.ptx["barrier.cluster.arrive.aligned"]()
     T.ptx["barrier.cluster.wait.aligned"]()
     Tx.cluster.sum(D, C)
@@ -120,5 +123,5 @@ def clustered_plain(A: T.Buffer((40, 24), "float32"), B: T.Buffer((40, 24), "flo
     if t < 40:
         for j in range(24):
             B[t, j] = A[t, j]
-            C[t, j] = C[t, j] + A[t, j]
+            C[t, j] = A[t, j] + A[t, j]
             D[t] = D[t] + C[t, j]
