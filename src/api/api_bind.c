@@ -498,7 +498,8 @@ static bool make_map(api_run *run, const ir_tensor *tensor, size_t index, uint32
                                .dims = dims,
                                .strides = strides,
                                .box = map->box,
-                               .swizzle = map->swizzle};
+                               .swizzle = map->swizzle,
+                               .oob_fill = map->fills_nan ? VM_TENSOR_FILL_NAN : VM_TENSOR_FILL_ZERO};
     if (!api_tensor_map(session, &request, map->of->name, bytes))
         return false;
     run->arguments[index] = (vm_argument){.kind = VM_ARGUMENT_TENSOR_MAP,

@@ -153,6 +153,7 @@ typedef struct ir_tensor_map {
     uint32_t box[IR_MAP_RANK];
     unsigned swizzle; /* address bits that flip: 0 to 3 for none, 32B, 64B, 128B */
     bool is_padded;   /* elements of 4 bits, in shared memory 16 of them in 16 bytes */
+    bool fills_nan;   /* what a box has outside of the tensor; else 0 */
     num_dtype dtype;  /* of the elements; a view may see others than the parameter has */
 } ir_tensor_map;
 

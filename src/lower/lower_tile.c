@@ -249,11 +249,12 @@ static bool check_attribute(const char *name, const ir_expr *value) {
         !strcmp(name, "cta_group") || !strcmp(name, "transpose_A") || !strcmp(name, "transpose_B") ||
         !strcmp(name, "transA") || !strcmp(name, "transB") || !strcmp(name, "reverse1"))
         return is_whole(value);
-    if (!strcmp(name, "weight_stationary"))
+    if (!strcmp(name, "weight_stationary") || !strcmp(name, "mma_m") || !strcmp(name, "mma_n"))
         return is_whole(value);
     if (!strcmp(name, "SFA") || !strcmp(name, "SFB"))
         return value->op == IR_REGION;
-    if (!strcmp(name, "A_type") || !strcmp(name, "B_type") || !strcmp(name, "use_tma_reduce"))
+    if (!strcmp(name, "A_type") || !strcmp(name, "B_type") || !strcmp(name, "use_tma_reduce") ||
+        !strcmp(name, "oob") || !strcmp(name, "shape") || !strcmp(name, "multicast"))
         return value->op == IR_STRING;
     if (!strcmp(name, "op0") || !strcmp(name, "op1") || !strcmp(name, "unary_op") ||
         !strcmp(name, "binary_op") || !strcmp(name, "reduce_op"))
@@ -268,6 +269,57 @@ static bool check_attribute(const char *name, const ir_expr *value) {
         return value->op == IR_REGION || is_number(value);
     if (!strcmp(name, "mbar"))
         return value->type.kind == IR_TYPE_POINTER ? value->op != IR_REGION : is_whole(value);
+    return true;
+}
+
+/* Words that an operation heeds; and such as change in the reference how code looks, not what it does. */
+static const struct {
+    const char *operation, *words;
+} options[] = {
+    {"copy_async", "mbar cta_mask cta_group use_tma_reduce cache_hint remote_cta_id shape multicast oob"},
+    {"gemm_async",
+     "SFA SFB transA transB accum cta_group weight_stationary A_type B_type mma_m mma_n is_AB_tf32"},
+    {"gemm", "transpose_A transpose_B alpha beta"},
+    {"select", "pred index"},
+    {"sqrt", "bias scale"},
+    {"exp", "bias scale"},
+    {"exp2", "bias scale"},
+    {"log2", "bias scale"},
+    {"sum", "axes accum"},
+    {"max", "axes accum"},
+    {"min", "axes accum"},
+    {"binary_chain", "op0 op1 reverse1"},
+    {"reduce_negate", "axes accum reduce_op"},
+    {"binary_reduce", "axes binary_op reduce_op"},
+    {"unary_reduce", "axes unary_op reduce_op bias scale"},
+};
+static const char hints[] =
+    "vec_len cache direct prefetch_size prefetch_tensormap tensormap_l2_promotion mbarrier_addr "
+    "smem_desc thread_reduce";
+
+static bool has_word(const char *words, const char *word) {
+    size_t size = strlen(word);
+    for (const char *at = strstr(words, word); at; at = strstr(at + 1, word))
+        if ((at == words || at[-1] == ' ') && (at[size] == 0 || at[size] == ' '))
+            return true;
+    return false;
+}
+
+static bool check_options(const lower_tile *op) {
+    const char *words = "";
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (!strcmp(options[i].operation, op->name))
+            words = options[i].words;
+    for (uint32_t i = attributes_begin(op->call); i + 1 < op->call->count; i += 2) {
+        const char *word = op->call->args[i]->at.string;
+        if (has_word(words, word) || has_word(hints, word))
+            continue;
+        base_diagnostic *d = base_report(op->context->diagnostics, BASE_ERROR, "T0566", op->span,
+                                         "%s has no option '%s'", op->name, word);
+        if (words[0])
+            base_help(op->context->diagnostics, d, "it has these: %s", words);
+        return false;
+    }
     return true;
 }
 
@@ -414,6 +466,8 @@ static bool read_operation(lower_context *context, const ir_stmt *s, lower_tile 
             return false;
         }
     }
+    if (!check_options(op))
+        return false;
     const char *problem = check_operands(op);
     if (problem)
         base_report(context->diagnostics, BASE_ERROR, "T0560", s->span, "%s", problem);

@@ -6,6 +6,7 @@
 #include "layout/query.h"
 #include "lower/lower_tile.h"
 #include "lower/lower_tile_instruction.h"
+#include <string.h>
 
 enum { CHUNK = 16, LANES = LAYOUT_TMEM_LANES, COLUMN_BYTES = 4 * LAYOUT_TMEM_COLUMNS, UNSET = -1 };
 
@@ -46,6 +47,15 @@ typedef struct plan {
     int64_t group, depth; /* elements of a row that one instruction moves */
 } plan;
 
+/* shape= and multicast= name the one to take. */
+static bool is_asked(const lower_tile *op, int shape) {
+    const ir_expr *name = lower_tile_attribute(op, "shape", 0),
+                  *cast = lower_tile_attribute(op, "multicast", 0);
+    const char *multicast = cast ? cast->at.string : NULL;
+    return (!name || !strcmp(name->at.string, shapes[shape].shape)) &&
+           (!multicast || !multicast[0] || !strcmp(multicast, shapes[shape].multicast));
+}
+
 /* ---- a matrix ---- */
 
 static const char *plan_matrix(lower_tile *op, plan *p, unsigned bits) {
@@ -54,7 +64,7 @@ static const char *plan_matrix(lower_tile *op, plan *p, unsigned bits) {
     for (p->shape = 0; !reason && p->shape < (int)SHAPES; p->shape++) {
         layout_error error = {NULL};
         p->depth = shapes[p->shape].bits / bits;
-        if (shapes[p->shape].rows == 4)
+        if (shapes[p->shape].rows == 4 || !is_asked(op, p->shape))
             continue;
         if ((reason = lower_tile_matrix_of(op, p->source, false, p->depth, &p->matrix))) {
             if (shapes[p->shape].bits == 256) /* half of it may fit */
@@ -205,7 +215,7 @@ static const char *plan_blocks(lower_tile *op, plan *p, unsigned bits) {
     unsigned windows = lower_tile_windows(p->tmem.layout);
     p->is_blocks = true;
     for (p->shape = 0; p->shape < (int)SHAPES; p->shape++) {
-        if (shapes[p->shape].windows != windows)
+        if (shapes[p->shape].windows != windows || !is_asked(op, p->shape))
             continue;
         const char *reason = read_bytes(op, p, bits, &b);
         if (reason)

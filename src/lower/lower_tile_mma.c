@@ -80,6 +80,22 @@ static bool step_fits(const lower_tile_mma *p, int64_t step) {
     return p->n % step == 0 && step % column_unit(p) == 0 && whole && (!p->is_stationary || power);
 }
 
+/* mma_m= and mma_n= say the shape of one instruction; false where they were not given. */
+static bool asked_step(lower_tile *op, lower_tile_mma *p, const char **reason) {
+    int64_t m = lower_tile_constant(op, "mma_m", 0), n = lower_tile_constant(op, "mma_n", 0);
+    if (!lower_tile_attribute(op, "mma_m", 0) && !lower_tile_attribute(op, "mma_n", 0))
+        return false;
+    if (m != p->m * p->group || n < 1 || n > 256 || !step_fits(p, n))
+        *reason = base_arena_format(op->context->arena,
+                                    "mma_m=%lld, mma_n=%lld: they come together, M is that of the operands, "
+                                    "%lld, and N at most 256, in steps of "
+                                    "%lld, a divisor of %lld",
+                                    (long long)m, (long long)n, (long long)(p->m * p->group),
+                                    (long long)column_unit(p), (long long)p->n);
+    p->step = n;
+    return true;
+}
+
 /* Once it is known which way B lies. */
 static const char *choose_step(lower_tile *op, lower_tile_mma *p) {
     base_arena *arena = op->context->arena;
@@ -89,8 +105,12 @@ static const char *choose_step(lower_tile *op, lower_tile_mma *p) {
                                  (long long)p->n, (long long)(p->m * p->group), (long long)unit);
     if (p->n > LAYOUT_TMEM_COLUMNS)
         return base_arena_format(arena, "N = %lld columns; tensor memory has 512", (long long)p->n);
-    for (p->step = p->n < 256 ? p->n : 256; p->step > 0 && !step_fits(p, p->step); p->step -= unit)
-        ;
+    const char *reason = NULL;
+    if (!asked_step(op, p, &reason))
+        for (p->step = p->n < 256 ? p->n : 256; p->step > 0 && !step_fits(p, p->step); p->step -= unit)
+            ;
+    if (reason)
+        return reason;
     if (p->step <= 0)
         return base_arena_format(
             arena, "N = %lld columns; weight stationary they are 64, 128 or 256 at a time", (long long)p->n);

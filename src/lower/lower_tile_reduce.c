@@ -403,25 +403,88 @@ static bool is_reduced(const reduction *r, const lower_tile_walk *walk, uint32_t
     return false;
 }
 
+/* Steps of a reduced number of the thread: lanes of a warp, and warps behind them. */
+typedef struct crossing {
+    int64_t lanes, lane_stride; /* 1: none */
+    int64_t warps, warp_stride; /* of threads */
+} crossing;
+
+static bool split_digit(const lower_tile_digit *digit, crossing *out) {
+    int64_t stride = digit->stride[0], inside = 1;
+    *out = (crossing){1, stride, 1, stride};
+    while (stride > 0 && stride * inside < 32 && inside < digit->extent)
+        inside *= 2;
+    if (digit->extent % inside || stride * inside > 32 || (inside < digit->extent && stride * inside % 32))
+        return false;
+    out->lanes = inside;
+    out->warps = digit->extent / inside;
+    out->warp_stride = stride * inside;
+    return (stride & (stride - 1)) == 0 || inside == 1;
+}
+
 const char *lower_tile_refuse_reduce_spread(lower_tile *op) {
     reduction r;
     lower_tile walked;
     lower_tile_walk walk;
+    crossing c;
     const char *reason = start_spread(op, &r, &walked, &walk);
     for (size_t i = 0; !reason && i < walk.digits.count; i++) {
         const lower_tile_digit *digit = &walk.digits.items[i];
-        int64_t end = digit->stride[0] * digit->extent;
         if (!digit->is_thread || digit->extent == 1 || !is_reduced(&r, &walk, digit->dimension))
             continue;
-        if (end > 32)
-            reason = base_arena_format(op->context->arena,
-                                       "elements of one result of '%s' are in different warps: store them to "
-                                       "shared memory and reduce there",
-                                       r.to->tensor->name);
-        else if (end & (end - 1) || digit->extent & (digit->extent - 1))
+        if (!split_digit(digit, &c))
             reason = "the lanes that hold one result are no power of two";
+        else if (c.warps > 1 && (!lower_tile_is_block(op) || walk.holders != op->threads))
+            reason = base_arena_format(
+                op->context->arena,
+                "elements of one result of '%s' are in different warps, which meet at the "
+                "block's barrier: at scope cta, all of whose threads hold some, or store them "
+                "to shared memory and reduce there",
+                r.to->tensor->name);
     }
     return reason;
+}
+
+/* Every thread's part in shared memory, for other warps. */
+static const ir_tensor *scratch_of(const reduction *r) {
+    ir_module *module = r->op->module;
+    const ir_expr **shape = BASE_NEW_ARRAY(r->op->context->arena, const ir_expr *, 1);
+    shape[0] = lower_tile_int(r->op, r->op->threads);
+    ir_tensor_type type = {
+        .dtype = r->dtype, .lanes = 1, .scope = IR_SCOPE_SHARED, .rank = 1, .shape = shape, .align = 16};
+    ir_stmt *allocate = ir_stmt_create(module, IR_STMT_ALLOCATE, r->op->span);
+    allocate->as.allocate.tensor =
+        ir_tensor_create(module, "parts", &type, IR_TENSOR_ALLOCATION, NULL, r->op->span);
+    base_vector_push(r->op->context->arena, r->op->out, allocate);
+    return allocate->as.allocate.tensor;
+}
+
+static void meet(const reduction *r, ir_stmt *block) {
+    ir_stmt *s = ir_stmt_create(r->op->module, IR_STMT_EVALUATE, r->op->span);
+    s->as.evaluate.value =
+        ir_make(r->op->module, IR_CTA_SYNC, (ir_type){.kind = IR_TYPE_VOID, .lanes = 1}, NULL, 0);
+    ir_block_add(r->op->module, block, s);
+}
+
+/* The parts of the warps that hold one result, in the order of the warps. */
+static void fold_warps(const reduction *r, const crossing *c, const ir_tensor *scratch, const ir_tensor *acc,
+                       ir_stmt *block) {
+    lower_tile *op = r->op;
+    const ir_expr *thread = op->thread,
+                  *number = lower_tile_integer(
+                      op, IR_FLOORMOD,
+                      lower_tile_integer(op, IR_FLOORDIV, thread, lower_tile_int(op, c->warp_stride)),
+                      lower_tile_int(op, c->warps));
+    const ir_expr *first = lower_tile_integer(
+        op, IR_SUB, thread, lower_tile_integer(op, IR_MUL, number, lower_tile_int(op, c->warp_stride)));
+    ir_block_add(op->module, block, lower_tile_store(op, scratch, &thread, 1, read(r, acc)));
+    meet(r, block);
+    for (int64_t w = 0; w < c->warps; w++) {
+        const ir_expr *at = lower_tile_integer(op, IR_ADD, first, lower_tile_int(op, w * c->warp_stride));
+        const ir_expr *part = ir_load(op->module, scratch, &at, 1);
+        write(r, acc, block, w ? combined(r, read(r, acc), part) : part);
+    }
+    meet(r, block);
 }
 
 void lower_tile_emit_reduce_spread(lower_tile *op) {
@@ -449,6 +512,12 @@ void lower_tile_emit_reduce_spread(lower_tile *op) {
                                              lower_tile_integer(op, IR_MUL, ir_var_use(op->module, vars[i]),
                                                                 lower_tile_int(op, digit->stride[o])));
     }
+    crossing c;
+    const ir_tensor *scratch = NULL;
+    for (size_t i = 0; i < walk.digits.count && !scratch; i++)
+        if (walk.digits.items[i].is_thread && is_reduced(&r, &walk, walk.digits.items[i].dimension) &&
+            split_digit(&walk.digits.items[i], &c) && c.warps > 1)
+            scratch = scratch_of(&r);
     ir_stmt *body = block_of(&r), *inner = block_of(&r), *around;
     ir_tensor *acc = accumulator(&r, body);
     write(&r, acc, body, identity(&r));
@@ -470,9 +539,15 @@ void lower_tile_emit_reduce_spread(lower_tile *op) {
             ir_block_add(op->module, body, inner->as.block.body.items[i]);
         for (size_t i = 0; i < walk.digits.count; i++) {
             const lower_tile_digit *digit = &walk.digits.items[i];
-            if (digit->is_thread && is_reduced(&r, &walk, digit->dimension))
-                for (int64_t step = digit->extent / 2; step > 0; step /= 2)
-                    fold(&r, acc, body, shuffled(&r, read(&r, acc), step * digit->stride[0]));
+            if (digit->is_thread && is_reduced(&r, &walk, digit->dimension) && split_digit(digit, &c))
+                for (int64_t step = c.lanes / 2; step > 0; step /= 2)
+                    fold(&r, acc, body, shuffled(&r, read(&r, acc), step * c.lane_stride));
+        }
+        for (size_t i = 0; i < walk.digits.count && scratch; i++) {
+            const lower_tile_digit *digit = &walk.digits.items[i];
+            if (digit->is_thread && is_reduced(&r, &walk, digit->dimension) && split_digit(digit, &c) &&
+                c.warps > 1)
+                fold_warps(&r, &c, scratch, acc, body);
         }
         finish(&r, to, &slot[1], 1, acc, body);
     }

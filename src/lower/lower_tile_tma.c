@@ -325,6 +325,22 @@ static const char *read_policy(lower_tile *op, plan *p) {
                                    given->at.string);
 }
 
+/* oob=: what a load finds outside of the tensor. */
+static const char *read_fill(lower_tile *op, plan *p) {
+    const ir_expr *given = lower_tile_attribute(op, "oob", 0);
+    const char *word = given ? given->at.string : "zero";
+    p->map.fills_nan = !strcmp(word, "nan");
+    if (!p->map.fills_nan && strcmp(word, "zero"))
+        return base_arena_format(op->context->arena, "oob=\"%s\": it is zero or nan", word);
+    if (given && !p->is_load)
+        return "oob= is for loads: a store leaves out what is outside";
+    if (p->map.fills_nan && (!num_dtype_is_float(p->map.dtype) || num_dtype_bits(p->map.dtype) < 16))
+        return base_arena_format(op->context->arena,
+                                 "oob=\"nan\" is for floats of 16 bits and more, and '%s' is %s",
+                                 p->global->tensor->name, num_dtype_name(p->map.dtype));
+    return NULL;
+}
+
 /* Elements of 4 bits go to shared memory packed, or as bytes that gemm_async reads (A_type=). */
 static const char *read_types(lower_tile *op, plan *p) {
     num_dtype shared = p->shared->tensor->type.dtype, global = p->global->tensor->type.dtype;
@@ -353,7 +369,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
         return "cta_mask= is for loads: a store comes from one CTA";
     const char *reason = read_global(op, p);
     if (reason || (reason = read_types(op, p)) || (reason = read_reduction(op, p)) ||
-        (reason = read_policy(op, p)) || (reason = read_shared(op, p)))
+        (reason = read_fill(op, p)) || (reason = read_policy(op, p)) || (reason = read_shared(op, p)))
         return reason;
     if (load)
         p->barrier = barrier_address(op, barrier);
@@ -369,8 +385,9 @@ const char *lower_tile_refuse_tma(lower_tile *op) {
 
 static bool same_map(const ir_tensor_map *a, const ir_tensor_map *b) {
     return a->of == b->of && a->rank == b->rank && a->swizzle == b->swizzle && a->dtype == b->dtype &&
-           a->is_padded == b->is_padded && a->offset == b->offset && !memcmp(a->box, b->box, sizeof a->box) &&
-           !memcmp(a->dims, b->dims, sizeof a->dims) && !memcmp(a->strides, b->strides, sizeof a->strides);
+           a->is_padded == b->is_padded && a->fills_nan == b->fills_nan && a->offset == b->offset &&
+           !memcmp(a->box, b->box, sizeof a->box) && !memcmp(a->dims, b->dims, sizeof a->dims) &&
+           !memcmp(a->strides, b->strides, sizeof a->strides);
 }
 
 /* The parameter of this map, made at the first use. */

@@ -2,7 +2,7 @@
 # Tile operations of two parts, and the scope of a cluster. Lines as in products.py.
 from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
-from tvm.tirx.layout import R, S, TileLayout, laneid
+from tvm.tirx.layout import R, S, TileLayout, laneid, tid_in_wg, tx
 
 
 # Shared memory, where the scope meets between the parts, at the scopes of a block, a warp and a thread.
@@ -125,3 +125,58 @@ def clustered_plain(A: T.Buffer((40, 24), "float32"), B: T.Buffer((40, 24), "flo
             B[t, j] = A[t, j]
             C[t, j] = A[t, j] + A[t, j]
             D[t] = D[t] + C[t, j]
+
+
+# Registers of several warps: rows over the threads of a warpgroup that is the block, and of a block of 8 warps.
+# tmem: over_warps 128 A=randint:-9:9:1 B=zeros C=zeros
+@T.prim_func
+def over_warps(A: T.Buffer((128, 6), "float32"), B: T.Buffer((6,), "float32"), C: T.Buffer((2, 6), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    x = T.alloc_local((128, 6), "float32", layout=TileLayout(S[(128, 6) : (1 @ tid_in_wg, 1)]))
+    s = T.alloc_local((1, 6), "float32", layout=TileLayout(S[(1, 6) : (1 @ tid_in_wg, 1)] + R[128 : 1 @ tid_in_wg]))
+    m = T.alloc_local((2, 6), "float32", layout=TileLayout(S[(2, 6) : (64 @ tid_in_wg, 1)] + R[64 : 1 @ tid_in_wg]))
+    Tx.wg.copy(x, A)
+    Tx.wg.sum(s, x, axes=0)
+    Tx.wg.copy(B, s)
+    halves = T.decl_buffer((2, 64, 6), "float32", data=x.data, scope="local", layout=TileLayout(S[(2, 64, 6) : (64 @ tid_in_wg, 1 @ tid_in_wg, 1)]))
+    Tx.wg.max(m, halves, axes=1)
+    Tx.wg.copy(C, m)
+
+
+@T.prim_func
+def over_warps_plain(A: T.Buffer((128, 6), "float32"), B: T.Buffer((6,), "float32"), C: T.Buffer((2, 6), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t < 6:
+        C[0, t] = A[0, t]
+        C[1, t] = A[64, t]
+        for i in range(128):
+            B[t] = B[t] + A[i, t]
+            C[i // 64, t] = T.max(C[i // 64, t], A[i, t])
+
+
+# ptxas: over_block 256 A=randint:-9:9:1 B=zeros
+@T.prim_func
+def over_block(A: T.Buffer((256, 5), "int32"), B: T.Buffer((5,), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([256])
+    x = T.alloc_local((256, 5), "int32", layout=TileLayout(S[(256, 5) : (1 @ tx, 1)]))
+    s = T.alloc_local((5,), "int32", layout=TileLayout(S[5:1] + R[256 : 1 @ tx]))
+    Tx.cta.copy(x, A)
+    for i in T.serial(2):
+        Tx.cta.sum(s, x, axes=0)
+    Tx.cta.copy(B, s)
+
+
+@T.prim_func
+def over_block_plain(A: T.Buffer((256, 5), "int32"), B: T.Buffer((5,), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([256])
+    if t < 5:
+        for i in range(256):
+            B[t] = B[t] + A[i, t]

@@ -333,7 +333,7 @@ def scaled(A: T.Buffer(stored(128, K, TA), MAY.get(TA, TA)), B: T.Buffer(stored(
     if warp == 0:
         if lane == 0:
             Tx.copy_async(Ut[:, :], Us[:, :])
-            Tx.copy_async(Vt[:, :], Vs[:, :])
+            Tx.copy_async(Vt[:, :], Vs[:, :], shape="32x128b", multicast="warpx4")
             Tx.gemm_async(acc[:, :], As[:, :], Bs[:, :], SFA=Ut[:, :], SFB=Vt[0 : (N + 31) // 32 * 32, :])
             T.ptx[COMMIT](bar.ptr_to([0]))
     await_phase(bar, 0)
@@ -536,7 +536,7 @@ def pools(A: T.Buffer((128, 32), "float16"), B: T.Buffer((64, 32), "float16"), D
     if warp == 0:
         if lane == 0:
             Tx.gemm_async(d[:, :], a[:, :], Bs[:, :])
-            Tx.gemm_async(e[:, :], As[0:64, :], Bs[:, :])
+            Tx.gemm_async(e[:, :], As[0:64, :], Bs[:, :], mma_m=64, mma_n=32)
             T.ptx[COMMIT](bar.ptr_to([0]))
     await_phase(bar, 0)
     r = T.alloc_local((128, 64), "float16", layout=T.wg_local_layout(64))

@@ -104,13 +104,13 @@ def integers(A: T.Buffer((64,), "int32"), B: T.Buffer((64,), "int32")):
     Tx.cta.sqrt(B, A)
 
 
-# refuse: apart "spread": elements of one result of 'm' are in different warps
+# refuse: apart "spread": elements of one result of 'm' are in different warps, which meet at the block's barrier: at scope cta
 # refuse: apart "groups": 'm' is in registers, not in shared or global memory
 @T.prim_func
 def apart(A: T.Buffer((128, 8), "float32")):
     T.device_entry()
     b = T.cta_id([1])
-    t = T.thread_id([128])
+    t = T.thread_id([256])
     r = T.alloc_local((128, 8), "float32", layout=TileLayout(S[(128, 8) : (1@tid_in_wg, 1)]))
     m = T.alloc_local((1, 8), "float32", layout=TileLayout(S[(1, 8) : (1@tid_in_wg, 1)]))
     Tx.wg.copy(r, A)
@@ -711,3 +711,78 @@ def view_start(A: T.Buffer((8, 136), "float16")):
     t = T.thread_id([32])
     if t == 0:
         store(A.sub[:, 4:132], "float16")
+
+
+# refuse: option gemm_async has no option 'cta_groop'.*T0566
+# refuse: option it has these: SFA SFB transA transB accum cta_group
+@T.prim_func
+def option():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (64, 64, "float16"), cta_groop=2)
+
+
+# refuse: no_option copy has no option 'mbar'.*T0566
+@T.prim_func
+def no_option(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    bar = T.alloc_shared((1,), "uint64")
+    Tx.cta.copy(A, B, mbar=bar.ptr_to([0]))
+
+
+# refuse: unit_n mma_m=128, mma_n=40: they come together, M is that of the operands, 128, and N at most 256, in steps of 8, a divisor of 64
+@T.prim_func
+def unit_n():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (64, 64, "float16"), mma_m=128, mma_n=40)
+
+
+# refuse: unit_m mma_m=0, mma_n=32: they come together
+@T.prim_func
+def unit_m():
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t == 0:
+        multiply((128, 64), (128, 64, "float16"), (64, 64, "float16"), mma_n=32)
+
+
+# refuse: oob_word oob="one": it is zero or nan
+@T.prim_func
+def oob_word(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((8, 128), "float32", align=128)
+    if t == 0:
+        Tx.copy_async(s, A, dispatch="tma", mbar=bar.ptr_to([0]), oob="one")
+
+
+# refuse: oob_type oob="nan" is for floats of 16 bits and more, and 'A' is int32
+@T.prim_func
+def oob_type(A: T.Buffer((8, 128), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((8, 128), "int32", align=128)
+    if t == 0:
+        Tx.copy_async(s, A, dispatch="tma", mbar=bar.ptr_to([0]), oob="nan")
+
+
+# refuse: oob_store oob= is for loads: a store leaves out what is outside
+@T.prim_func
+def oob_store(A: T.Buffer((8, 128), "float32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([32])
+    if t == 0:
+        store(A, "float32", oob="zero")

@@ -214,3 +214,37 @@ def multicast_plain(A: T.Buffer((64, 64), "float16"), B: T.Buffer((2, 64, 64), "
     t = T.thread_id([128])
     for i in range(64):
         B[t // 64, i, t % 64] = A[i, t % 64]
+
+
+# What a box has outside of the tensor.
+# ptxas: outside 128 TY:="float32" FILL:="nan" A=arange B=zeros
+# ptxas: outside 128 TY:="float16" FILL:="zero" A=arange B=zeros
+@T.prim_func
+def outside(A: T.Buffer((12, 32), TY), B: T.Buffer((16, 32), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    bar = T.alloc_shared((1,), "uint64")
+    s = T.alloc_shared((16, 32), TY, align=128)
+    if t == 0:
+        T.ptx["mbarrier.init.shared.b64"](bar.ptr_to([0]), 1)
+        T.ptx["fence.mbarrier_init.release.cluster"]()
+        T.ptx["mbarrier.arrive.expect_tx.shared.b64"](T.ptx.SINK, bar.ptr_to([0]), 16 * 32 * T.DataType(TY).bits // 8)
+        Tx.copy_async(s[:, :], A[0:16, :], dispatch="tma", mbar=bar.ptr_to([0]), oob=FILL)
+    T.cuda.cta_sync()
+    await_phase(bar, 0)
+    for i in T.serial(4):
+        value = T.meta_var(s[i * 4 + t // 32, t % 32])
+        B[i * 4 + t // 32, t % 32] = T.Select(value == value, T.cast(value, "int32"), -1)
+
+
+@T.prim_func
+def outside_plain(A: T.Buffer((12, 32), TY), B: T.Buffer((16, 32), "int32")):
+    T.device_entry()
+    b = T.cta_id([1])
+    t = T.thread_id([128])
+    if t < 32:
+        for i in range(16):
+            B[i, t] = -1 if FILL == "nan" else 0
+            if i < 12:
+                B[i, t] = T.cast(A[i, t], "int32")
