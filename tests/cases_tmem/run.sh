@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Failure cases D as scripts: tensor memory's life, lanes, loads and stores, pairs, capacity and targets. Prints TAP.
+# covers: B4 B9 B17 B20 B26 B33 B36 B37
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 tirc=${TIRC_BUILD:-build/test}/tirc

@@ -286,6 +286,19 @@ def halves(shape, row):
 # case: D20 | forms -D text='ld.sync.aligned.32x32b.x2.pack::16b.b32' -D count=1 | | 1 | @15: error: .*T0518
 # case: D20 | forms -D text='st.sync.aligned.32x32b.x2.unpack::16b.b32' -D count=2 | | 0 |
 # case: D20 | forms -D text='st.sync.aligned.32x32b.x2.unpack::16b.b32' -D count=4 | | 1 | @16: error: .*T0518
+# Registers of a thread: the document's table.
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x1.b32' -D count=2 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x1.b32' -D count=1 | | 1 | @15: error: .*T0518
+# case: B33 B34 | forms -D text='st.sync.aligned.16x128b.x1.b32' -D count=2 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x2.b32' -D count=4 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x2.b32' -D count=2 | | 1 | @15: error: .*T0518
+# case: B33 B34 | forms -D text='st.sync.aligned.16x128b.x2.b32' -D count=4 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x4.b32' -D count=8 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x4.b32' -D count=4 | | 1 | @15: error: .*T0518
+# case: B33 B34 | forms -D text='st.sync.aligned.16x128b.x4.b32' -D count=8 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x8.b32' -D count=16 | | 0 |
+# case: B33 | forms -D text='ld.sync.aligned.16x128b.x8.b32' -D count=8 | | 1 | @15: error: .*T0518
+# case: B33 B34 | forms -D text='st.sync.aligned.16x128b.x8.b32' -D count=16 | | 0 |
 def forms(text, count):
     @T.prim_func
     def kernel(B: T.Buffer((32,), "uint32")):
@@ -297,9 +310,9 @@ def forms(text, count):
         T.ptx.tcgen05.alloc(slot.ptr_to([0]), n_cols=32, cta_group=1)
         T.cuda.cta_sync()
         v = T.alloc_local((256,), "uint32")
-        for c in T.unroll(16):
+        for c in T.unroll(32):
             v[c] = T.cast(lane, "uint32")
-        T.ptx["tcgen05.st.sync.aligned.32x32b.x16.b32"](slot[0], [v[c] for c in range(16)])
+        T.ptx["tcgen05.st.sync.aligned.32x32b.x32.b32"](slot[0], [v[c] for c in range(32)])
         T.ptx.tcgen05.wait.st()
         if text[:2] == "ld":
             T.ptx[f"tcgen05.{text}"]([v[c] for c in range(count)], slot[0])  # LINE 15

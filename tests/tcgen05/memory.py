@@ -153,11 +153,11 @@ def one_warp(mode):
 # case: B5 | no_wait_load | --schedule late | 0 | memory.py:[0-9]+:[0-9]+: note: .*used before tcgen05.wait::ld
 # case: B38 | wrong_wait | --schedule late | 1 | memory.py:[0-9]+:[0-9]+: (error|warning): .*wait::st, which does not wait for loads
 # case: B5 | no_wait_store | --schedule late | 1 | memory.py:[0-9]+:[0-9]+: error: .*while tcgen05.st still writes
-# case: B3 | outside_window | | 1 | memory.py:[0-9]+:[0-9]+: error: .*lane
+# case: B3 | outside_window | | 1 | memory.py:[0-9]+:[0-9]+: error: load from lane 32 by a warp that owns lanes 0 to 31 .T0754
 # case: B29 | two_addresses | | 1 | memory.py:[0-9]+:[0-9]+: error: lanes disagree: 0x1 in this one, 0x0 in the first
 # case: B13 | two_counts | | 1 | memory.py:[0-9]+:[0-9]+: error: lanes disagree: 0x40 in this one, 0x20 in the first
-# case: B19 | wrong_place | | 1 | memory.py:[0-9]+:[0-9]+: error: 
-# case: B19 | freed_twice | | 1 | memory.py:[0-9]+:[0-9]+: error: 
+# case: B19 | wrong_place | | 1 | memory.py:[0-9]+:[0-9]+: error: frees column 16 of an allocation.*T0589
+# case: B19 | freed_twice | | 1 | memory.py:[0-9]+:[0-9]+: error: .*given back before .T0588
 clean = one_warp("")
 no_wait_load = one_warp("load")
 wrong_wait = one_warp("wrong wait")
@@ -167,6 +167,58 @@ two_addresses = one_warp("address")
 two_counts = one_warp("columns")
 wrong_place = one_warp("place")
 freed_twice = one_warp("twice")
+
+
+# The slot gets the address of the first column, wherever that is; every warp reaches every column of its lanes.
+# case: B7 B11 B27 | everywhere | | 0 | B = uint32.128, 4.: 0 255 511 0 0 255 511 0
+# case: B11 | slot_only | --tmem-base 64 | 0 | B = uint32.32.: 64 64 64
+# case: B11 | slot_only | --tmem-base 448 | 0 | B = uint32.32.: 448 448 448
+@T.prim_func
+def everywhere(B: T.Buffer((128, 4), "uint32")):
+    T.device_entry()
+    T.cta_id([1])
+    warp_id = T.warp_id([4])
+    lane_id = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    if warp_id == 0:
+        T.ptx.tcgen05.alloc(slot.ptr_to([0]), n_cols=512, cta_group=1)
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    T.ptx.tcgen05.fence.after_thread_sync()
+    x: T.uint32
+    for c in T.serial(512):
+        T.ptx.tcgen05.st(T.cuda.get_tmem_addr(slot[0], warp_id * 32, c), T.cast(c, "uint32"), shape="32x32b", num=1)
+    T.ptx.tcgen05.wait.st()
+    wrong: T.uint32 = 0
+    for c in T.serial(512):
+        T.ptx.tcgen05.ld(T.cuda.get_tmem_addr(slot[0], warp_id * 32, c), x, shape="32x32b", num=1)
+        T.ptx.tcgen05.wait.ld()
+        if x != T.cast(c, "uint32"):
+            wrong = wrong + T.uint32(1)
+        if c == 0:
+            B[warp_id * 32 + lane_id, 0] = x
+        if c == 255:
+            B[warp_id * 32 + lane_id, 1] = x
+    B[warp_id * 32 + lane_id, 2] = x
+    B[warp_id * 32 + lane_id, 3] = wrong
+    T.ptx.tcgen05.fence.before_thread_sync()
+    T.cuda.cta_sync()
+    if warp_id == 0:
+        T.ptx.tcgen05.dealloc(slot[0], n_cols=512, cta_group=1)
+
+
+@T.prim_func
+def slot_only(B: T.Buffer((32,), "uint32")):
+    T.device_entry()
+    T.cta_id([1])
+    T.warp_id([1])
+    lane_id = T.lane_id([32])
+    slot = T.alloc_shared((1,), "uint32")
+    T.ptx.tcgen05.alloc(slot.ptr_to([0]), n_cols=64, cta_group=1)
+    T.cuda.cta_sync()
+    B[lane_id] = slot[0]
+    T.cuda.warp_sync()
+    T.ptx.tcgen05.dealloc(slot[0], n_cols=64, cta_group=1)
 
 
 # Two CTAs on one SM want all columns: the second allocation waits until the first CTA frees.
@@ -225,9 +277,9 @@ def two_warps(mode):
 
 
 # case: B14 B39 | handed_over | | 0 | B = uint32.128.: 0 1 2 3
-# case: B39 | no_fence | | 1 | memory.py:[0-9]+:[0-9]+: (error|warning): .*fence
-# case: B39 | no_sync | --schedule 3 | 1 | memory.py:[0-9]+:[0-9]+: (error|warning): 
-# case: B21 | freed_in_use | --schedule 3 | 1 | memory.py:[0-9]+:[0-9]+: (error|warning): 
+# case: B39 | no_fence | | 1 | memory.py:[0-9]+:[0-9]+: warning: .*no tcgen05.fence::before_thread_sync since .T0762
+# case: B39 | no_sync | --schedule 3 | 1 | memory.py:[0-9]+:[0-9]+: error: .*no barrier tells this warp that the other one's tcgen05.st is complete .T0757
+# case: B21 | freed_in_use | --schedule 3 | 1 | memory.py:[0-9]+:[0-9]+: error: read of column 0: column 0 was given back before .T0740
 handed_over = two_warps("")
 no_fence = two_warps("fence")
 no_sync = two_warps("sync")

@@ -4,7 +4,7 @@
 # nvcc, what is wrong is found by the machine at its place. rules.py: what the text of a kernel shows is refused with a
 # code of its own, and the right kernel beside it builds and is taken by ptxas. examples/gemm: against sums in double
 # precision, on three schedules, with 1 and 4 CTAs on an SM, and the same bytes through nvcc. Prints TAP.
-# covers: A8 A52-A59 B1-B5 B9-B25 B29 B38-B40
+# covers: A8 A52-A59 B1-B5 B7 B9-B29 B38-B40
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${TIRC_BUILD:-build/test} tirc=${TIRC_BUILD:-build/test}/tirc
