@@ -151,11 +151,12 @@ static void note_event(tmem_walk *w, const ir_expr *e, const ptx_pattern *patter
     tmem_event *new = BASE_NEW(w->arena, tmem_event);
     *new = (tmem_event){.op = pattern->op, .columns = -1, .span = w->span, .guard_count = w->guard_count};
     new->guards = base_arena_copy(w->arena, w->guards, w->guard_count * sizeof(tmem_guard) + 1);
-    if (e->count >= 4 && !ir_is_int(tmem_resolve(w, e->args[3]), &new->columns))
+    if (!tmem_constant(w, e, pattern, 1, &new->columns))
         new->columns = -1;
+    const ir_expr *first = tmem_operand(e, pattern, 0);
     if (pattern->op == PTX_OP_TCGEN05_ALLOC) {
-        new->slot = e->count > 2 ? tmem_slot_of(w, e->args[2]) : NULL;
-        const ir_expr *slot = e->count > 2 ? tmem_resolve(w, e->args[2]) : NULL;
+        new->slot = first ? tmem_slot_of(w, first) : NULL;
+        const ir_expr *slot = first ? tmem_resolve(w, first) : NULL;
         while (slot && (slot->op == IR_SHARED_ADDRESS || slot->op == IR_CAST || slot->op == IR_REINTERPRET))
             slot = tmem_resolve(w, slot->args[0]);
         new->element = slot && slot->op == IR_ADDRESS ? slot : NULL;
@@ -163,7 +164,7 @@ static void note_event(tmem_walk *w, const ir_expr *e, const ptx_pattern *patter
         check_allocation(w, new);
     } else if (pattern->op == PTX_OP_TCGEN05_DEALLOC) {
         check_columns(w, new, "a release");
-        new->address = tmem_address_of(w, e->args[2]);
+        new->address = tmem_operand_address(w, e, pattern, 0);
         tmem_check_release(w, new);
     }
     base_vector_push(w->arena, &w->events, new);

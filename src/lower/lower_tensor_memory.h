@@ -77,6 +77,15 @@ bool tmem_whole_warps(const tmem_walk *w);
 int64_t tmem_only_warp(const tmem_walk *w);
 /* Threads of a block, 0 when they are not a constant. */
 int64_t tmem_threads(const tmem_walk *w);
+/* The value of an operand, [value + offset] too; NULL: it is no argument. */
+const ir_expr *tmem_operand(const ir_expr *e, const ptx_pattern *pattern, uint32_t operand);
+/* A constant operand, written so or known; false: it is none. */
+bool tmem_constant(const tmem_walk *w, const ir_expr *e, const ptx_pattern *pattern, uint32_t operand,
+                   int64_t *value);
+/* Which operand of ld, st, mma, cp and dealloc is the address in tensor memory. */
+uint32_t tmem_address_operand(const ptx_pattern *pattern);
+tmem_address tmem_operand_address(const tmem_walk *w, const ir_expr *e, const ptx_pattern *pattern,
+                                  uint32_t operand);
 tmem_address tmem_address_of(const tmem_walk *w, const ir_expr *e);
 /* The root reads the slot element that this allocation wrote. */
 bool tmem_is_allocated_by(const tmem_address *address, const tmem_event *allocation);

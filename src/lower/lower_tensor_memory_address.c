@@ -259,6 +259,44 @@ tmem_address tmem_address_of(const tmem_walk *w, const ir_expr *e) {
     return a;
 }
 
+static const ptx_pattern_operand *operand_of(const ptx_pattern *pattern, uint32_t operand) {
+    const ptx_pattern_operand *o = operand < pattern->operand_count ? &pattern->operands[operand] : NULL;
+    return o && o->kind == PTX_PATTERN_ADDRESS && o->count ? &o->args[0] : o;
+}
+
+const ir_expr *tmem_operand(const ir_expr *e, const ptx_pattern *pattern, uint32_t operand) {
+    const ptx_pattern_operand *o = operand_of(pattern, operand);
+    return o && o->kind == PTX_PATTERN_ARGUMENT && o->index + 2 < e->count ? e->args[o->index + 2] : NULL;
+}
+
+bool tmem_constant(const tmem_walk *w, const ir_expr *e, const ptx_pattern *pattern, uint32_t operand,
+                   int64_t *value) {
+    const ptx_pattern_operand *o = operand_of(pattern, operand);
+    const ir_expr *given = tmem_operand(e, pattern, operand);
+    if (o && o->kind == PTX_PATTERN_CONSTANT) {
+        *value = (int64_t)o->bits;
+        return true;
+    }
+    return given && ir_is_int(tmem_resolve(w, given), value);
+}
+
+uint32_t tmem_address_operand(const ptx_pattern *pattern) {
+    return pattern->op == PTX_OP_TCGEN05_LD ||
+           pattern->op == PTX_OP_TCGEN05_LD_RED; /* behind its registers */
+}
+
+tmem_address tmem_operand_address(const tmem_walk *w, const ir_expr *e, const ptx_pattern *pattern,
+                                  uint32_t operand) {
+    const ir_expr *given = tmem_operand(e, pattern, operand);
+    tmem_address a = given ? tmem_address_of(w, given) : (tmem_address){0};
+    const ptx_pattern_operand *o = a.root ? &pattern->operands[operand] : NULL;
+    if (o && o->kind == PTX_PATTERN_ADDRESS) {
+        a.lane += (int64_t)o->bits >> 16;
+        a.column += (int64_t)(o->bits & 0xffff);
+    }
+    return a;
+}
+
 bool tmem_is_allocated_by(const tmem_address *address, const tmem_event *allocation) {
     const ir_expr *slot = allocation->element;
     if (!slot || !address->root || slot->at.tensor != address->root->at.tensor ||

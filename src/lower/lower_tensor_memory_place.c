@@ -227,10 +227,11 @@ void tmem_check_place(tmem_walk *w, const ir_expr *e, const ptx_pattern *pattern
     check_issuer(w, e, pattern, name);
     check_pair(w, pattern);
     bool moves = starts(name, "tcgen05.ld.") || starts(name, "tcgen05.st.");
-    if (e->count < 3 || (!moves && !starts(name, "tcgen05.mma") && !starts(name, "tcgen05.cp.")))
+    const ir_expr *given = tmem_operand(e, pattern, tmem_address_operand(pattern));
+    if (!given || (!moves && !starts(name, "tcgen05.mma") && !starts(name, "tcgen05.cp.")))
         return;
-    tmem_address a = tmem_address_of(w, e->args[2]);
-    check_published(w, e->args[2], &a);
+    tmem_address a = tmem_operand_address(w, e, pattern, tmem_address_operand(pattern));
+    check_published(w, given, &a);
     check_freed(w, &a, ptx_op_name(pattern->op));
     if (!moves)
         return;

@@ -311,14 +311,16 @@ static bool is_word(const ir_expr *e) { /* a descriptor has 64 bits */
 }
 
 static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
-    tmem_address a = {0};
+    ptx_pattern pattern;
+    base_builder why;
     if (starts(name, "tcgen05.wait::"))
         waited(f, starts(name, "tcgen05.wait::ld"));
     if (starts(name, "tcgen05.fence::after"))
         advance(f, SYNCHRONISED, FENCED);
-    if (e->count < 3)
+    base_builder_start(&why, f->walk.arena);
+    if (!ptx_pattern_parse(f->walk.arena, e->args[0]->at.string, &pattern, &why))
         return;
-    a = tmem_address_of(&f->walk, e->args[2]);
+    tmem_address a = tmem_operand_address(&f->walk, e, &pattern, tmem_address_operand(&pattern));
     if (starts(name, "tcgen05.ld.")) {
         touched(f, &a, tmem_width(name), true, "tcgen05.ld");
         read_back(f, &a);
@@ -326,8 +328,9 @@ static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
         base_vector_push(f->walk.arena, &f->now.stores, ((store){a, tmem_width(name), f->walk.span}));
     } else if (starts(name, "tcgen05.mma") || starts(name, "tcgen05.cp.")) {
         touched(f, &a, 1, false, starts(name, "tcgen05.cp.") ? "tcgen05.cp" : "tcgen05.mma");
-        if (starts(name, "tcgen05.mma") && e->count > 3 && is_word(e->args[3])) { /* A in tensor memory */
-            tmem_address operand = tmem_address_of(&f->walk, e->args[3]);
+        const ir_expr *second = tmem_operand(e, &pattern, 1);
+        if (starts(name, "tcgen05.mma") && second && is_word(second)) { /* A in tensor memory */
+            tmem_address operand = tmem_operand_address(&f->walk, e, &pattern, 1);
             touched(f, &operand, 1, false, "tcgen05.mma");
         }
         if (a.root && !a.step)
