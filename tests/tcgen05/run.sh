@@ -97,6 +97,15 @@ target 'T.ptx.add.f32x2(x, x, x)' sm_100a
 target 'T.ptx.add.f32(y, y, y)' sm_90a
 target 'T.ptx["add.rn.f32.bf16"](y, T.uint16(0), y)' sm_100a
 
+# ---- constants that stand in an instruction are no arguments of it ----
+printf '%s\n' 'tir 1' '' 'function kernel(B: uint32[32]):' '    launch:' '        grid = (1, 1, 1)' '        block = (32, 1, 1)' \
+    '    alloc slot: uint32[1] shared' \
+    '    ptx("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [$0], 48", "void", shared_address(&slot[0]))' \
+    '    cta_sync()' '    ptx("tcgen05.dealloc.cta_group::1.sync.aligned.b32 0, 32", "void")' >"$work/k.tir"
+"$tirc" check "$work/k.tir" --format line >"$work/log" 2>&1
+[ $? -eq 1 ] && grep -q 'an allocation of 48 columns;.*T0526' "$work/log"
+result $? "columns in the text of the instruction"
+
 # ---- every form ----
 if [ -n "$nvcc" ]; then
     for entry in $(sed -n 's/^# form: //p' tests/tcgen05/forms.py); do
