@@ -554,6 +554,68 @@ static void level_best(void **state) {
     check_level(NULL);
 }
 
+/* fma.rn.bf16 rounds once also next to the largest number, where all terms are multiples of 2^60: an integer
+ * model. */
+static __int128 scaled(uint16_t h) {
+    __int128 magnitude = (h & 0x7f) | 0x80;
+    int shift = (h >> 7 & 0xff) - 134 - 60;
+    return (h & 0x8000 ? -1 : 1) * (magnitude << shift);
+}
+static uint16_t rounded(__int128 sum, int scale) { /* sum * 2^scale, to bfloat16 */
+    unsigned __int128 m = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum, rest, half;
+    uint16_t sign = sum < 0 ? 0x8000 : 0;
+    int top = 127;
+    while (top > 8 && !(m >> top & 1))
+        top--;
+    int shift = top - 7;
+    rest = m & (((unsigned __int128)1 << shift) - 1);
+    half = (unsigned __int128)1 << (shift - 1);
+    uint32_t code = (uint32_t)(m >> shift);
+    code += rest > half || (rest == half && code & 1);
+    int exponent = shift + scale + 134;
+    uint32_t bits = ((uint32_t)exponent << 7) + (code - 0x80);
+    return bits >= 0x7f80 ? sign | 0x7f80 : sign | (uint16_t)bits;
+}
+static void fma_near_the_largest(void **state) {
+    base_arena *arena = *state;
+    enum { COUNT = 1 << 14 };
+    vm_case *c = vm_case_load(
+        arena, vm_case_kernel(arena, 2, "",
+                              "mov.u32 %r1, %ctaid.x;\nshl.b32 %r1, %r1, 6;\nadd.u32 %r1, %r1, %r93;\n"
+                              "mul.wide.u32 %rd1, %r1, 8;\nadd.s64 %rd1, %rd90, %rd1;\n"
+                              "ld.global.v4.u16 {%h1, %h2, %h3, %h4}, [%rd1];\n"
+                              "fma.rn.bf16 %h4, %h1, %h2, %h3;\nst.global.u16 [%rd1+6], %h4;\n"));
+    uint16_t *data = vm_case_buffer(c, "data", 8 * COUNT);
+    vm_case_buffer(c, "unused", 8);
+    random_state = 99;
+    for (int i = 0; i < COUNT; i++) { /* products of 2^122 to 2^128, addends of 2^70 to 2^127 */
+        uint64_t x = operand() * 0x9e3779b97f4a7c15u;
+        int of_a = 185 + (int)(x >> 40) % 5, of_b = 377 - of_a + (int)(x >> 48) % 6;
+        data[4 * i] = (uint16_t)((x & 0x807f) | (unsigned)of_a << 7);
+        data[4 * i + 1] = (uint16_t)((x >> 16 & 0x807f) | (unsigned)(of_b - 1) << 7);
+        data[4 * i + 2] = (uint16_t)((x >> 32 & 0x807f) | (unsigned)(197 + (int)(x >> 52) % 57) << 7);
+    }
+    uint16_t given[3 * COUNT];
+    for (int i = 0; i < COUNT; i++)
+        memcpy(given + 3 * i, data + 4 * i, 6);
+    vm_case_run(c, COUNT / 64, 64);
+    assert_string_equal(vm_case_findings(c), "");
+    int infinite = 0;
+    for (int i = 0; i < COUNT; i++) {
+        uint16_t a = given[3 * i], b = given[3 * i + 1];
+        int low = 134 + 60; /* the factors on their own scale */
+        uint16_t a0 = (uint16_t)((a & 0x807f) | low << 7), b0 = (uint16_t)((b & 0x807f) | low << 7);
+        int shift = (a >> 7 & 0xff) + (b >> 7 & 0xff) - 2 * 134 - 60;
+        __int128 product = (scaled(a0) * scaled(b0)) * ((__int128)1 << shift);
+        uint16_t want = rounded(product + scaled(given[3 * i + 2]), 60);
+        infinite += (want & 0x7fff) == 0x7f80;
+        if (data[4 * i + 3] != want)
+            fail_msg("%04x * %04x + %04x: %04x, expected %04x", a, b, given[3 * i + 2], data[4 * i + 3],
+                     want);
+    }
+    assert_true(infinite > 100 && infinite < COUNT / 2);
+}
+
 /* Division by zero is reported for the lanes that do it, and traps nowhere. */
 static void division_by_zero(void **state) {
     base_arena *arena = *state;
@@ -572,8 +634,9 @@ static void division_by_zero(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(level_best), cmocka_unit_test(level_1),         cmocka_unit_test(level_3),
-        cmocka_unit_test(level_4),    UNIT_WITH_ARENA(division_by_zero),
+        cmocka_unit_test(level_best),      cmocka_unit_test(level_1),
+        cmocka_unit_test(level_3),         cmocka_unit_test(level_4),
+        UNIT_WITH_ARENA(division_by_zero), UNIT_WITH_ARENA(fma_near_the_largest),
     };
     return cmocka_run_group_tests_name("vm lanes", tests, NULL, NULL);
 }

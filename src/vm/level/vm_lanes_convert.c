@@ -130,9 +130,9 @@ static inline f64 half_fma(f32 a, f32 b, f32 c) {
 /* Double to float, rounded to odd, so that the last rounding sees what was lost. */
 static inline f32 half_narrow(f64 x) {
     f32 r = (f32)x;
-    if (x != x || (f64)r == x || __builtin_fabs(x) > 0x1p127)
+    if (x != x || (f64)r == x)
         return r;
-    u32 bits = vm_bits32(r);
+    u32 bits = vm_bits32(r); /* infinity of a number becomes the largest float */
     if (!(bits & 1))
         bits += __builtin_fabs((f64)r) > __builtin_fabs(x) ? UINT32_MAX : 1;
     return vm_float32(bits);
