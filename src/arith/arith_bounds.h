@@ -22,6 +22,8 @@ typedef struct arith_facts arith_facts;
 /* Facts of every variable of a function, by one walk over its statements; index queries get their ranges from
  * the launch. function NULL: no variable has facts until arith_bind gives some. */
 arith_facts *arith_facts_create(base_arena *arena, const ir_function *function);
+/* The walk is made at the first question: for who asks seldom, and changes nothing before. */
+arith_facts *arith_facts_create_later(base_arena *arena, const ir_function *function);
 /* Gives back what the module lent. May be asked no more; NULL: nothing to do. */
 void arith_facts_release(arith_facts *facts);
 /* The seam for callers that know more (guards, launch sizes): before the first question about the variable.

@@ -14,7 +14,13 @@ typedef struct saved {
     void *before;
 } saved;
 
+/* What a scope assumes is worked out when something is asked inside: of most, nothing ever is. */
 typedef struct scope {
+    enum { SCOPE_FUNCTION, SCOPE_CONDITION, SCOPE_LOOP } kind;
+    bool truth;                       /* CONDITION */
+    const ir_expr *condition;         /* CONDITION */
+    const ir_expr *start, *extent;    /* LOOP */
+    const ir_var *var;
     ir_memo *memo; /* arith_fact by expression; NULL until one is kept */
     bool shared;   /* the memo is an outer scope's */
     size_t saved_count, relation_count;
@@ -34,6 +40,8 @@ struct arith_facts {
     base_map *refined;     /* ir_expr id + 1 -> arith_fact that holds in the open scopes */
     BASE_VECTOR(saved) saved;
     BASE_VECTOR(scope) scopes; /* the first is the function */
+    size_t settled;            /* scopes from here on are not worked out */
+    bool settling, unwalked;
     BASE_VECTOR(frame) stack;
     arith_relations relations;
     uint64_t steps, scopes_made;
@@ -43,8 +51,14 @@ struct arith_facts {
 /* Scopes nest as statements do; a refinement goes this deep into what a condition compares. */
 enum { REFINE_DEPTH = 16 };
 
+/* Of those that are worked out. */
 static scope *innermost(const arith_facts *facts) {
-    return &facts->scopes.items[facts->scopes.count - 1];
+    return &facts->scopes.items[facts->settled - 1];
+}
+static void settle(arith_facts *facts);
+static inline void get_ready(arith_facts *facts) {
+    if ((facts->settled < facts->scopes.count && !facts->settling) || facts->unwalked)
+        settle(facts);
 }
 static const arith_fact *find(const arith_facts *facts, const ir_expr *e) {
     const ir_memo *memo = innermost(facts)->memo;
@@ -53,11 +67,13 @@ static const arith_fact *find(const arith_facts *facts, const ir_expr *e) {
 static void *keep(arith_facts *facts, arith_fact f) {
     return base_arena_copy(facts->arena, &f, sizeof f);
 }
-static void set(arith_facts *facts, const ir_expr *e, arith_fact f) {
+static const arith_fact *set(arith_facts *facts, const ir_expr *e, arith_fact f) {
     scope *s = innermost(facts);
     if (!s->memo)
         s->memo = ir_memo_open(e->module);
-    ir_memo_set(s->memo, e, keep(facts, f));
+    const arith_fact *kept = keep(facts, f);
+    ir_memo_set(s->memo, e, kept);
+    return kept;
 }
 
 /* ---- index queries ---- */
@@ -154,31 +170,54 @@ static arith_fact compute(arith_facts *facts, const ir_expr *e) {
     return e->count == 1 ? arith_fact_of_unary(e, *find(facts, e->args[0])) : arith_fact_unknown(e->type);
 }
 
-/* Never deeper than what has no facts yet, and with a stack of its own: expressions may be deep. */
-arith_fact arith_fact_of(arith_facts *facts, const ir_expr *root) {
-    const arith_fact *known = find(facts, root);
-    if (known)
-        return *known;
+/* Computed and kept; the facts of its arguments are there. */
+static const arith_fact *finish(arith_facts *facts, const ir_expr *e) {
+    facts->steps++;
+    arith_fact f = arith_fact_settle(compute(facts, e));
+    const arith_fact *refined = base_map_get(facts->refined, (uint64_t)e->id + 1);
+    if (refined)
+        f = arith_fact_settle(arith_fact_meet(f, *refined));
+    return set(facts, e, f);
+}
+
+/* Deeper expressions are looked at with a stack of their own. */
+enum { RECURSION_DEPTH = 200 };
+
+static const arith_fact *shallow(arith_facts *facts, const ir_expr *e) {
+    if (is_transparent(e))
+        for (uint32_t i = 0; i < e->count; i++)
+            if (!find(facts, e->args[i]))
+                shallow(facts, e->args[i]);
+    return finish(facts, e);
+}
+
+/* Never deeper than what has no facts yet. */
+static const arith_fact *deep(arith_facts *facts, const ir_expr *root) {
     size_t base = facts->stack.count;
     base_vector_push(facts->arena, &facts->stack, (frame){root, 0});
     while (facts->stack.count > base) {
         frame *top = &facts->stack.items[facts->stack.count - 1];
         const ir_expr *e = top->e;
-        facts->steps++;
         if (top->next < e->count && is_transparent(e)) {
             const ir_expr *child = e->args[top->next++];
             if (!find(facts, child))
                 base_vector_push(facts->arena, &facts->stack, (frame){child, 0});
             continue;
         }
-        arith_fact f = arith_fact_settle(compute(facts, e));
-        const arith_fact *refined = base_map_get(facts->refined, (uint64_t)e->id + 1);
-        if (refined)
-            f = arith_fact_settle(arith_fact_meet(f, *refined));
-        set(facts, e, f);
+        finish(facts, e);
         facts->stack.count--;
     }
-    return *find(facts, root);
+    return find(facts, root);
+}
+
+arith_fact arith_fact_of(arith_facts *facts, const ir_expr *e) {
+    if (e->op == IR_INT)
+        return compute(facts, e);
+    get_ready(facts);
+    const arith_fact *known = find(facts, e);
+    if (!known)
+        known = e->depth > RECURSION_DEPTH ? deep(facts, e) : shallow(facts, e);
+    return *known;
 }
 
 void arith_type_bounds(ir_type type, wide *low, wide *high) {
@@ -195,10 +234,12 @@ void arith_wide_bounds(arith_facts *facts, const ir_expr *e, wide *low, wide *hi
 }
 
 const ir_expr *arith_definition(arith_facts *facts, const ir_var *var) {
+    get_ready(facts);
     return base_map_get(facts->definitions, (uint64_t)var->id + 1);
 }
 
-const arith_relations *arith_known_relations(const arith_facts *facts) {
+const arith_relations *arith_known_relations(arith_facts *facts) {
+    get_ready(facts);
     return &facts->relations;
 }
 void arith_relation_add(arith_facts *facts, const arith_linear *sum) {
@@ -209,13 +250,6 @@ void arith_count_steps(arith_facts *facts, uint64_t steps) {
 }
 
 /* ---- scopes ---- */
-static void open_scope(arith_facts *facts) {
-    scope inner = {.saved_count = facts->saved.count,
-                   .relation_count = facts->relations.count,
-                   .number = facts->scopes.count ? innermost(facts)->number : 0};
-    base_vector_push(facts->arena, &facts->scopes, inner);
-}
-
 static void drop_memo(scope *s) {
     if (s->memo && !s->shared)
         ir_memo_close(s->memo);
@@ -407,45 +441,72 @@ static void assume(arith_facts *facts, const ir_expr *c, bool truth, int depth) 
         assume_comparison(facts, truth ? c->op : negated(c->op), c->args[0], c->args[1]);
 }
 
-/* What is asked while assumptions are added must not mix with what was computed outside, nor stay when more
- * is known: each side of the additions has a memo of its own. Without additions, the outer one serves on. */
-static void begin_assumptions(arith_facts *facts) {
-    open_scope(facts);
+static void assume_loop(arith_facts *facts, const scope *loop) {
+    const ir_expr *extent = loop->extent, *start = loop->start, *var = ir_var_use(start->module, loop->var);
+    int64_t zero;
+    /* The body runs, so there is a first round. */
+    arith_range r = arith_fact_of(facts, extent).range;
+    if (r.known && r.low < 1 && r.high >= 1)
+        refine(facts, extent, (arith_fact){{true, 1, r.high}, arith_any_residue}, REFINE_DEPTH);
+    if (!ir_is_int(start, &zero))
+        arith_relations_assume(facts, IR_LE, start, var);
+    else if (zero == 0 && extent->op != IR_INT)
+        arith_relations_assume(facts, IR_LT, var, extent);
 }
 
-static void end_assumptions(arith_facts *facts) {
-    scope *s = innermost(facts);
+/* What is asked while assumptions are added must not mix with what was computed outside, nor stay when more
+ * is known: each side of the additions has a memo of its own. Without additions, the outer one serves on. */
+static void settle_next(arith_facts *facts) {
+    scope *s = &facts->scopes.items[facts->settled++];
+    s->saved_count = facts->saved.count;
+    s->relation_count = facts->relations.count;
+    if (s->kind == SCOPE_CONDITION)
+        assume(facts, s->condition, s->truth, REFINE_DEPTH);
+    else
+        assume_loop(facts, s);
     drop_memo(s);
-    if (facts->saved.count > s->saved_count || facts->relations.count > s->relation_count) {
-        s->number = ++facts->scopes_made;
-        return;
+    if (facts->saved.count == s->saved_count && facts->relations.count == s->relation_count) {
+        s->memo = s[-1].memo;
+        s->shared = s->memo != NULL;
     }
-    s->memo = s[-1].memo;
-    s->shared = s->memo != NULL;
+}
+
+static void walk(arith_facts *facts, const ir_stmt *s);
+
+/* The walk over the function starts from the function's scope, whatever is open by now. */
+static void walk_now(arith_facts *facts) {
+    size_t open = facts->scopes.count - 1;
+    scope *opened = base_arena_copy(facts->arena, facts->scopes.items + 1, open * sizeof *opened);
+    facts->unwalked = false;
+    facts->scopes.count = 1;
+    walk(facts, facts->function->body);
+    for (size_t i = 0; i < open; i++)
+        base_vector_push(facts->arena, &facts->scopes, opened[i]);
+}
+
+static void settle(arith_facts *facts) {
+    if (facts->unwalked)
+        walk_now(facts);
+    facts->settling = true;
+    while (facts->settled < facts->scopes.count)
+        settle_next(facts);
+    facts->settling = false;
+}
+
+static void open_scope(arith_facts *facts, scope fresh) {
+    fresh.number = ++facts->scopes_made;
+    base_vector_push(facts->arena, &facts->scopes, fresh);
 }
 
 void arith_enter(arith_facts *facts, const ir_expr *condition, bool truth) {
-    begin_assumptions(facts);
-    assume(facts, condition, truth, REFINE_DEPTH);
-    end_assumptions(facts);
+    if (condition->op != IR_INT)
+        open_scope(facts, (scope){.kind = SCOPE_CONDITION, .condition = condition, .truth = truth});
 }
 
 void arith_enter_loop(arith_facts *facts, const ir_stmt *loop) {
     const ir_expr *extent = loop->as.loop.extent, *start = loop->as.loop.start;
-    begin_assumptions(facts);
-    if (arith_is_integral(loop->as.loop.var->type)) {
-        const ir_expr *var = ir_var_use(start->module, loop->as.loop.var);
-        int64_t zero;
-        /* The body runs, so there is a first round. */
-        arith_range r = arith_fact_of(facts, extent).range;
-        if (r.known && r.low < 1 && r.high >= 1)
-            refine(facts, extent, (arith_fact){{true, 1, r.high}, arith_any_residue}, REFINE_DEPTH);
-        if (!ir_is_int(start, &zero))
-            arith_relations_assume(facts, IR_LE, start, var);
-        else if (zero == 0 && extent->op != IR_INT)
-            arith_relations_assume(facts, IR_LT, var, extent);
-    }
-    end_assumptions(facts);
+    if (arith_is_integral(loop->as.loop.var->type) && (start->op != IR_INT || extent->op != IR_INT))
+        open_scope(facts, (scope){.kind = SCOPE_LOOP, .start = start, .extent = extent, .var = loop->as.loop.var});
 }
 
 /* Nothing follows the block's last statement. */
@@ -485,6 +546,9 @@ size_t arith_depth(const arith_facts *facts) {
 void arith_leave_to(arith_facts *facts, size_t depth) {
     while (facts->scopes.count > depth) {
         scope *s = &facts->scopes.items[--facts->scopes.count];
+        if (facts->settled <= facts->scopes.count)
+            continue;
+        facts->settled--;
         drop_memo(s);
         while (facts->saved.count > s->saved_count) {
             saved *last = &facts->saved.items[--facts->saved.count];
@@ -495,7 +559,7 @@ void arith_leave_to(arith_facts *facts, size_t depth) {
 }
 
 uint64_t arith_scope_number(const arith_facts *facts) {
-    return innermost(facts)->number;
+    return facts->scopes.items[facts->scopes.count - 1].number;
 }
 
 uint64_t arith_steps(const arith_facts *facts) {
@@ -508,6 +572,7 @@ static void bind(arith_facts *facts, const ir_var *var, arith_fact f) {
 }
 
 void arith_bind(arith_facts *facts, const ir_var *var, arith_range range, arith_modular modular) {
+    get_ready(facts);
     bind(facts, var, (arith_fact){range, modular});
 }
 
@@ -585,14 +650,15 @@ static void walk(arith_facts *facts, const ir_stmt *s) {
     arith_leave_to(facts, depth);
 }
 
-arith_facts *arith_facts_create(base_arena *arena, const ir_function *function) {
+arith_facts *arith_facts_create_later(base_arena *arena, const ir_function *function) {
     arith_facts *facts = BASE_NEW(arena, arith_facts);
     facts->arena = arena;
     facts->function = function;
     facts->vars = base_map_create(arena);
     facts->definitions = base_map_create(arena);
     facts->refined = base_map_create(arena);
-    open_scope(facts);
+    base_vector_push(arena, &facts->scopes, (scope){.kind = SCOPE_FUNCTION});
+    facts->settled = 1;
     if (!function)
         return facts;
     /* A variable that is the size of a tensor parameter cannot be negative. */
@@ -605,7 +671,13 @@ arith_facts *arith_facts_create(base_arena *arena, const ir_function *function) 
                 bind(facts, size->at.var, (arith_fact){{true, 0, r.high}, arith_any_residue});
         }
     }
-    walk(facts, function->body);
+    facts->unwalked = true;
+    return facts;
+}
+
+arith_facts *arith_facts_create(base_arena *arena, const ir_function *function) {
+    arith_facts *facts = arith_facts_create_later(arena, function);
+    get_ready(facts);
     return facts;
 }
 

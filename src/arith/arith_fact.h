@@ -63,7 +63,7 @@ typedef struct arith_linear {
     arith_wide constant;
 } arith_linear;
 typedef BASE_VECTOR(arith_linear) arith_relations;
-const arith_relations *arith_known_relations(const arith_facts *facts);
+const arith_relations *arith_known_relations(arith_facts *facts);
 void arith_relation_add(arith_facts *facts, const arith_linear *sum);
 void arith_count_steps(arith_facts *facts, uint64_t steps);
 /* Adds what a comparison of two expressions says to the relations that hold from here on. */

@@ -129,6 +129,7 @@ static void scalar_parameter(ptx_builder *b, size_t index, const ir_var *var, bo
 
 typedef struct used_names {
     base_map *vars, *tensors;
+    ir_memo *met;
 } used_names;
 
 static void note_use(void *user, const ir_expr *e) {
@@ -140,7 +141,8 @@ static void note_use(void *user, const ir_expr *e) {
 }
 
 static void note_uses(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, note_use, user);
+    used_names *used = user;
+    ir_expr_visit_new(used->met, *e, note_use, used);
 }
 
 static void find_uses(used_names *used, const ir_stmt *s) {
@@ -168,8 +170,9 @@ static void find_uses(used_names *used, const ir_stmt *s) {
 
 static void parameters(ptx_builder *b) {
     const ir_function *function = b->plan->function;
-    used_names used = {base_map_create(b->arena), base_map_create(b->arena)};
+    used_names used = {base_map_create(b->arena), base_map_create(b->arena), ir_memo_open(b->ir)};
     find_uses(&used, function->body);
+    ir_memo_close(used.met);
     b->in_prologue = true;
     for (size_t i = 0; i < function->parameters.count; i++) {
         const ir_parameter *parameter = &function->parameters.items[i];
@@ -247,7 +250,7 @@ static bool build_kernel(base_arena *arena, ptx_module *module, ir_module *ir, c
     b->variables = base_map_create(arena), b->addresses = base_map_create(arena);
     b->tensors = base_map_create(arena), b->constants = base_map_create(arena);
     b->stored = base_map_create(arena), b->pointer_values = base_map_create(arena);
-    b->facts = arith_facts_create(arena, plan->function);
+    b->facts = arith_facts_create_later(arena, plan->function);
     b->end = ptx_build_label(b, "exit");
     launch_bounds(b);
     parameters(b);
@@ -256,6 +259,7 @@ static bool build_kernel(base_arena *arena, ptx_module *module, ir_module *ir, c
     if (b->end_used)
         ptx_build_place(b, b->end);
     ptx_build_emit(b, PTX_OP_RET, NULL, 0, NULL, 0);
+    arith_facts_release(b->facts);
     join_prologue(b);
     ptx_build_tidy(b);
     return !b->failed;

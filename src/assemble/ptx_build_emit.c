@@ -65,7 +65,11 @@ void ptx_build_error(ptx_builder *b, const char *code, const char *format, ...) 
 static void set_line(ptx_builder *b, ptx_instruction *instruction) {
     if (!b->span.file)
         return;
-    base_place place = base_span_place(base_diagnostics_sources(b->diagnostics), b->span);
+    if (b->placed.file != b->span.file || b->placed.begin != b->span.begin) {
+        b->place = base_span_place(base_diagnostics_sources(b->diagnostics), b->span);
+        b->placed = b->span;
+    }
+    base_place place = b->place;
     if (b->span.file < b->module->files.count && place.line) {
         instruction->loc_file = b->span.file;
         instruction->loc_line = place.line;
@@ -100,8 +104,14 @@ ptx_instruction *ptx_build_emit(ptx_builder *b, ptx_op op, const ptx_mod *mods, 
 }
 
 ptx_operand ptx_build_register(ptx_builder *b, ptx_build_class class) {
-    const char *name =
-        base_arena_format(b->arena, "%s%u", classes[class].stem, (unsigned)++b->counters[class]);
+    char name[24], digits[12], *first = digits + sizeof(digits) - 1, *to;
+    unsigned number = ++b->counters[class];
+    *first = '\0';
+    do
+        *--first = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    to = stpcpy(name, classes[class].stem);
+    memcpy(to, first, (size_t)(digits + sizeof(digits) - first));
     ptx_operand operand = {.kind = PTX_OPERAND_REGISTER};
     operand.of.reg = ptx_register_create(b->module, b->function, name, classes[class].type);
     return operand;

@@ -68,6 +68,7 @@ typedef struct ptx_builder {
     base_map *constants;             /* by kind and bits: registers of the prologue */
     arith_facts *facts;
     base_map *stored;           /* roots that the kernel may write: tensor id + 1 */
+    ir_memo *met;               /* of the search for stores */
     bool stores_anywhere;       /* a store through a pointer of unknown root */
     uint8_t *mutable_registers; /* per ptx_register id */
     size_t mutable_capacity;
@@ -76,7 +77,8 @@ typedef struct ptx_builder {
     ptx_build_loop *loop;
     ptx_label *end;
     bool end_used;
-    base_span span;
+    base_span span, placed; /* placed: whose line and column the next fields are */
+    base_place place;
     unsigned depth;
     ptx_operand *zeros; /* lanes to go on with after an error */
     bool failed;

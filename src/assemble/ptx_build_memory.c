@@ -532,10 +532,10 @@ static void visit_writes(void *user, const ir_expr *e) {
 }
 
 static void visit_statement_expression(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, visit_writes, user);
+    ptx_builder *b = user;
+    ir_expr_visit_new(b->met, *e, visit_writes, b);
 }
 
-/* Two rounds over the tree: pointer variables first, then what is stored through them. */
 static void find_stores(ptx_builder *b, const ir_stmt *s, bool bind) {
     switch (s->kind) {
     case IR_STMT_BLOCK:
@@ -574,6 +574,8 @@ static void find_stores(ptx_builder *b, const ir_stmt *s, bool bind) {
 }
 
 void ptx_build_find_stores(ptx_builder *b, const ir_stmt *body) {
+    b->met = ir_memo_open(b->ir);
     find_stores(b, body, true);
     find_stores(b, body, false);
+    ir_memo_close(b->met);
 }

@@ -20,15 +20,25 @@ bool base_text_is(base_text a, const char *string) {
 }
 
 /* Multiply to 128 bits and fold: every input bit reaches every output bit. */
-uint64_t base_hash_mix(uint64_t a, uint64_t b) {
+static inline uint64_t mix(uint64_t a, uint64_t b) {
     a ^= 0x9e3779b97f4a7c15u;
     b ^= 0xd6e8feb86659fd93u;
     unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64) ^ (a << 32 | a >> 32);
 }
 
-static uint64_t read_little(const unsigned char *data, size_t size) {
+uint64_t base_hash_mix(uint64_t a, uint64_t b) {
+    return mix(a, b);
+}
+
+static inline uint64_t read_little(const unsigned char *data, size_t size) {
     uint64_t word = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (size == 8) {
+        memcpy(&word, data, 8);
+        return word;
+    }
+#endif
     for (size_t i = 0; i < size; i++)
         word |= (uint64_t)data[i] << (8 * i);
     return word;
@@ -36,11 +46,11 @@ static uint64_t read_little(const unsigned char *data, size_t size) {
 
 uint64_t base_hash(const void *data, size_t size, uint64_t seed) {
     const unsigned char *bytes = data;
-    uint64_t hash = base_hash_mix(seed, size);
+    uint64_t hash = mix(seed, size);
     for (; size >= 8; bytes += 8, size -= 8)
-        hash = base_hash_mix(hash, read_little(bytes, 8));
+        hash = mix(hash, read_little(bytes, 8));
     if (size != 0)
-        hash = base_hash_mix(hash, read_little(bytes, size));
+        hash = mix(hash, read_little(bytes, size));
     return hash;
 }
 

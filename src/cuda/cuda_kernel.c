@@ -80,7 +80,7 @@ void cuda_kernel(cuda_writer *w, const lower_plan *plan) {
     w->function = plan->function;
     w->span = plan->function->span;
     w->names = base_map_create(w->arena);
-    w->facts = arith_facts_create(w->arena, plan->function);
+    w->facts = arith_facts_create_later(w->arena, plan->function);
     w->line_file = 0;
     cuda_scope_open(w);
     attributes(w, &plan->function->launch);
@@ -92,5 +92,6 @@ void cuda_kernel(cuda_writer *w, const lower_plan *plan) {
     cuda_block(w, plan->function->body);
     w->indent = 0;
     base_builder_string(w->out, "}\n");
+    arith_facts_release(w->facts);
     cuda_scope_close(w);
 }

@@ -69,7 +69,8 @@ enum ir_inside {
     IR_INSIDE_REGISTER = 512,     /* a REGISTER */
     IR_INSIDE_MEMORY = 1024,      /* flag R on anything else */
     IR_INSIDE_DIVISION = 2048,    /* an integer division by what is no constant other than 0 */
-    IR_INSIDE_POINTER_LOAD = 4096 /* a POINTER_LOAD */
+    IR_INSIDE_POINTER_LOAD = 4096, /* a POINTER_LOAD */
+    IR_INSIDE_LANES = 8192         /* a value of several lanes */
 };
 typedef struct ir_op_info {
     const char *enumerator, *name, *text;
@@ -396,6 +397,8 @@ const ir_expr *ir_expr_rewrite_few(ir_module *module, const ir_expr *e, ir_rewri
                                    base_map *memo);
 /* Calls fn on every expression below e, each once, children first. */
 void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
+/* The same over many expressions: calls fn on what no earlier visit with this memo has met. */
+void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
 /* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may
  * replace. */
 void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user);

@@ -105,6 +105,8 @@ static void grow_table(ir_module *module, struct ir_intern *intern) {
 /* What e adds to what its arguments have inside. */
 static uint16_t own_effects(const ir_expr *e) {
     unsigned effects = ir_op_information(e->op)->flags & EFFECT_FLAGS;
+    if (e->type.kind == IR_TYPE_PRIM && e->type.lanes > 1)
+        effects |= IR_INSIDE_LANES;
     switch (e->op) {
     case IR_REGISTER:
         return (uint16_t)(effects | IR_INSIDE_REGISTER);
@@ -128,10 +130,8 @@ static uint16_t own_effects(const ir_expr *e) {
 
 static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                             uint32_t count, ir_attribute attribute) {
-    const ir_expr **copy = NULL;
-    ir_expr *e = BASE_NEW(module->arena, ir_expr);
-    if (count)
-        copy = BASE_NEW_ARRAY(module->arena, const ir_expr *, count);
+    ir_expr *e = base_arena_allocate(module->arena, sizeof(ir_expr) + count * sizeof(const ir_expr *));
+    const ir_expr **copy = (const ir_expr **)(void *)(e + 1);
     uint64_t size = 1;
     e->op = op;
     e->type = type;

@@ -76,6 +76,15 @@ void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), v
     scratch_give(module);
 }
 
+void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user) {
+    if (ir_memo_get(met, e))
+        return;
+    ir_memo_set(met, e, e);
+    for (uint32_t i = 0; i < e->count; i++)
+        ir_expr_visit_new(met, e->args[i], fn, user);
+    fn(user, e);
+}
+
 /* One rewrite: the results so far are in one of the two memos. */
 typedef struct rewriting {
     ir_module *module;

@@ -48,9 +48,10 @@ typedef struct lower_substitution {
     ir_module *module;
     base_map *vars;    /* ir_var id -> ir_expr */
     base_map *tensors; /* ir_tensor id -> ir_tensor */
-    base_map *memo;
+    ir_memo *memo;
 } lower_substitution;
 void lower_substitution_start(lower_substitution *substitution, ir_module *module);
+void lower_substitution_end(lower_substitution *substitution);
 void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value);
 void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to);
 const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e);
@@ -63,6 +64,8 @@ typedef void (*lower_statement_function)(void *user, ir_stmt *statement, lower_s
 void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
 /* The same; the assumptions that hold at the statement are open in context->facts while fn runs. */
 void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
+/* Whether the test holds for the statement or one inside: for passes that have nothing to do in most functions. */
+bool lower_any_statement(const ir_stmt *statement, bool (*test)(const ir_stmt *statement));
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
 /* Rewrites every expression of every statement below. */

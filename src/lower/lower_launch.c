@@ -168,7 +168,7 @@ static void look_for_grid_barrier(void *user, ir_stmt *s) {
 }
 
 void lower_launch(lower_context *context) {
-    context->facts = arith_facts_create(context->arena, context->function);
+    context->facts = arith_facts_create_later(context->arena, context->function);
     lower_visit_statements(context->function->body, plan_statement, context);
     lower_lifetimes(context);
     const ir_launch *launch = &context->function->launch;

@@ -52,7 +52,7 @@ static const char yes, no; /* addresses that stand for answers in the memo */
 
 static void visit_invariance(void *user, const ir_expr *e) {
     lower_invariance *v = user;
-    if (base_map_get(v->memo, (uint64_t)e->id + 1))
+    if (ir_memo_get(v->memo, e))
         return;
     bool same = true;
     if (e->op == IR_VAR)
@@ -64,15 +64,15 @@ static void visit_invariance(void *user, const ir_expr *e) {
     else if (ir_op_information(e->op)->flags & (IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC))
         same = false;
     for (uint32_t i = 0; i < e->count && same; i++)
-        same = base_map_get(v->memo, (uint64_t)e->args[i]->id + 1) == &yes;
-    base_map_set(v->memo, (uint64_t)e->id + 1, (void *)(uintptr_t)(same ? &yes : &no));
+        same = ir_memo_get(v->memo, e->args[i]) == &yes;
+    ir_memo_set(v->memo, e, same ? &yes : &no);
 }
 
 bool lower_is_invariant(lower_invariance *invariance, const ir_expr *e) {
-    void *known = base_map_get(invariance->memo, (uint64_t)e->id + 1);
+    const void *known = ir_memo_get(invariance->memo, e);
     if (!known) {
         ir_expr_visit(e, visit_invariance, invariance);
-        known = base_map_get(invariance->memo, (uint64_t)e->id + 1);
+        known = ir_memo_get(invariance->memo, e);
     }
     return known == &yes;
 }

@@ -26,7 +26,7 @@ void lower_effects_of(lower_context *context, ir_stmt *statement, lower_effects 
  * assigned there, and it reads no memory. */
 typedef struct lower_invariance {
     const lower_effects *effects;
-    base_map *memo;
+    ir_memo *memo;
 } lower_invariance;
 bool lower_is_invariant(lower_invariance *invariance, const ir_expr *e);
 bool lower_has_continue(const ir_stmt *body); /* one that belongs to the loop whose body this is */

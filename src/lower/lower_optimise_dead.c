@@ -6,6 +6,7 @@
 typedef struct state {
     lower_context *context;
     base_map *used; /* ir_var id + 1 */
+    ir_memo *met;
     bool changed;
 } state;
 
@@ -16,7 +17,8 @@ static void mark(void *user, const ir_expr *e) {
 }
 
 static void mark_expression(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, mark, user);
+    state *st = user;
+    ir_expr_visit_new(st->met, *e, mark, user);
 }
 
 typedef struct self_query {
@@ -107,11 +109,13 @@ static void sweep(void *user, ir_stmt *s, lower_statements *out) {
 }
 
 void lower_optimise_dead(lower_context *context) {
-    state st = {context, NULL, true};
+    state st = {context, NULL, ir_memo_open(context->module), true};
     while (st.changed) {
         st.changed = false;
+        ir_memo_clear(st.met);
         st.used = base_map_create(context->arena);
         lower_visit_statements(context->function->body, mark_statement, &st);
         lower_map_statements(context, context->function->body, sweep, &st);
     }
+    ir_memo_close(st.met);
 }

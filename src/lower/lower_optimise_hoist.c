@@ -9,7 +9,7 @@ typedef struct state {
     lower_effects effects;
     lower_invariance invariance;
     ir_stmt *loop;
-    base_map *memo; /* ir_expr id + 1 -> rewritten */
+    ir_memo *memo; /* rewritten expressions */
     lower_statements *out;
 } state;
 
@@ -32,7 +32,7 @@ static bool is_free(const ir_expr *e) {
 }
 
 static const ir_expr *rewrite(state *st, const ir_expr *e, unsigned depth) {
-    const ir_expr *known = base_map_get(st->memo, (uint64_t)e->id + 1);
+    const ir_expr *known = ir_memo_get(st->memo, e);
     if (known || e->count == 0)
         return known ? known : e;
     const ir_expr *result = e;
@@ -52,7 +52,7 @@ static const ir_expr *rewrite(state *st, const ir_expr *e, unsigned depth) {
         if (changed)
             result = ir_rebuild(st->context->module, e, args);
     }
-    base_map_set(st->memo, (uint64_t)e->id + 1, (void *)(uintptr_t)result);
+    ir_memo_set(st->memo, e, result);
     return result;
 }
 
@@ -65,15 +65,17 @@ static void rewrite_statement(void *user, ir_stmt *s) {
 }
 
 static void hoist_from(lower_context *context, ir_stmt *loop, lower_statements *out) {
-    state st = {.context = context, .loop = loop, .memo = base_map_create(context->arena), .out = out};
+    state st = {.context = context, .loop = loop, .memo = ir_memo_open(context->module), .out = out};
     lower_effects_of(context, loop, &st.effects);
-    st.invariance = (lower_invariance){&st.effects, base_map_create(context->arena)};
+    st.invariance = (lower_invariance){&st.effects, ir_memo_open(context->module)};
     if (loop->kind == IR_STMT_FOR) {
         lower_visit_statements(loop->as.loop.body, rewrite_statement, &st);
-        return;
+    } else {
+        rewrite_expression(&st, &loop->as.while_loop.condition);
+        lower_visit_statements(loop->as.while_loop.body, rewrite_statement, &st);
     }
-    rewrite_expression(&st, &loop->as.while_loop.condition);
-    lower_visit_statements(loop->as.while_loop.body, rewrite_statement, &st);
+    ir_memo_close(st.memo);
+    ir_memo_close(st.invariance.memo);
 }
 
 static void walk(lower_context *context, ir_stmt *s) {

@@ -78,6 +78,7 @@ static void consider(void *user, const ir_expr *e) {
     ir_var *var = ir_var_create(st->context->module, "at", e->type, IR_VAR_REGISTER, st->loop->span);
     st->found[st->count++] =
         (moving){e, ir_var_use(st->context->module, var), var, lower_substitute(&start, e), stride};
+    lower_substitution_end(&start);
 }
 
 static void consider_all(void *user, const ir_expr **e) {
@@ -111,8 +112,9 @@ static void rewrite_loop(lower_context *context, ir_stmt *loop, lower_statements
         return;
     state st = {.context = context, .loop = loop, .rejected = base_map_create(context->arena)};
     lower_effects_of(context, loop, &st.effects);
-    st.invariance = (lower_invariance){&st.effects, base_map_create(context->arena)};
+    st.invariance = (lower_invariance){&st.effects, ir_memo_open(context->module)};
     lower_visit_statements(loop->as.loop.body, consider_statement, &st);
+    ir_memo_close(st.invariance.memo);
     if (!st.count)
         return;
     lower_rewrite_expressions(context, loop->as.loop.body, replace, &st);

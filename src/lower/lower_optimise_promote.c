@@ -211,9 +211,13 @@ void lower_optimise_promote(lower_context *context) {
     state st = {context, base_map_create(context->arena), base_map_create(context->arena)};
     ir_stmt *body = context->function->body;
     lower_visit_statements(body, find_candidate, &st);
-    lower_visit_statements(body, check_statement, &st);
-    lower_visit_statements(body, check_written, &st);
+    if (base_map_count(st.tensors)) {
+        lower_visit_statements(body, check_statement, &st);
+        lower_visit_statements(body, check_written, &st);
+    }
     lower_visit_statements(body, report_statement, &st);
+    if (!base_map_count(st.tensors))
+        return;
     lower_rewrite_expressions(context, body, rewrite_load, &st);
     lower_map_statements(context, body, rewrite_store, &st);
 }

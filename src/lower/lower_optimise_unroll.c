@@ -28,7 +28,8 @@ static void visit_mention(void *user, const ir_expr *e) {
 
 static bool mentions(const ir_expr *e, const ir_var *var) {
     mention m = {var, false};
-    ir_expr_visit(e, visit_mention, &m);
+    if (e->variables >> var->id % 64 & 1)
+        ir_expr_visit(e, visit_mention, &m);
     return m.hit;
 }
 
@@ -90,6 +91,7 @@ static void unroll(void *user, ir_stmt *s, lower_statements *out) {
         const ir_expr *value = ir_int(context->module, s->as.loop.var->type.dtype, start + i * step);
         lower_substitute_var(&substitution, s->as.loop.var, value);
         base_vector_push(context->arena, out, lower_stmt_copy(&substitution, s->as.loop.body));
+        lower_substitution_end(&substitution);
     }
 }
 

@@ -244,6 +244,6 @@ static void each_block(void *user, ir_stmt *block) {
 void lower_optimise_widen(lower_context *context) {
     state st = {.context = context};
     lower_aliases_start(&st.aliases, context);
-    context->facts = arith_facts_create(context->arena, context->function);
+    context->facts = arith_facts_create_later(context->arena, context->function);
     lower_visit_statements(context->function->body, each_block, &st);
 }

@@ -569,6 +569,10 @@ static void lower_one(state *st, const ir_stmt *s, lower_statements *out) {
 
 /* ---- the walk over the function, with the conditions around every operation ---- */
 
+static bool is_operation(const ir_stmt *s) {
+    return s->kind == IR_STMT_EVALUATE && s->as.evaluate.value->op == IR_TILE;
+}
+
 static void lower_block(state *st, ir_stmt *block);
 
 static void lower_inside(state *st, ir_stmt *s) {
@@ -611,7 +615,7 @@ static void lower_block(state *st, ir_stmt *block) {
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
         lower_inside(st, s);
-        if (s->kind == IR_STMT_EVALUATE && s->as.evaluate.value->op == IR_TILE)
+        if (is_operation(s))
             lower_one(st, s, &out);
         else
             base_vector_push(st->context->arena, &out, s);
@@ -622,6 +626,8 @@ static void lower_block(state *st, ir_stmt *block) {
 }
 
 void lower_tiles(lower_context *context) {
+    if (!lower_any_statement(context->function->body, is_operation))
+        return;
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {context, lower_tile_guards_create(context), false};
     lower_block(&st, context->function->body);

@@ -205,7 +205,9 @@ static const ir_expr *condition_at(lower_tile *op, const lower_tile_place *to, u
         at = lower_tile_integer(op, IR_SUB, at, region->start[i]);
         lower_substitute_var(&substitution, index->at.var, ir_cast(op->module, index->type, at));
     }
-    return lower_substitute(&substitution, lower_tile_attribute(op, "pred", 0));
+    const ir_expr *condition = lower_substitute(&substitution, lower_tile_attribute(op, "pred", 0));
+    lower_substitution_end(&substitution);
+    return condition;
 }
 
 static void write_element(lower_tile *op, const lower_tile_place *places, unsigned lanes, ir_stmt *block,

@@ -5,25 +5,23 @@
 /* ---- substitution ---- */
 void lower_substitution_start(lower_substitution *substitution, ir_module *module) {
     *substitution = (lower_substitution){module, base_map_create(module->arena),
-                                         base_map_create(module->arena), base_map_create(module->arena)};
+                                         base_map_create(module->arena), ir_memo_open(module)};
 }
 
-/* What was rewritten so far may mention the variable or tensor that is replaced from here on. */
-static void forget(lower_substitution *substitution) {
-    if (base_map_count(substitution->memo))
-        substitution->memo = base_map_create(substitution->module->arena);
+void lower_substitution_end(lower_substitution *substitution) {
+    ir_memo_close(substitution->memo);
 }
 
 void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value) {
     base_map_set(substitution->vars, (uint64_t)var->id + 1, (void *)(uintptr_t)value);
     /* Every part of what was rewritten is in the memo: only if the variable is, something mentions it. */
-    if (base_map_get(substitution->memo, BASE_KEY(ir_var_use(substitution->module, var))))
-        forget(substitution);
+    if (ir_memo_get(substitution->memo, ir_var_use(substitution->module, var)))
+        ir_memo_clear(substitution->memo);
 }
 
 void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to) {
     base_map_set(substitution->tensors, (uint64_t)from->id + 1, (void *)(uintptr_t)to);
-    forget(substitution);
+    ir_memo_clear(substitution->memo); /* what was rewritten so far may mention it */
 }
 
 /* The same region of another tensor. */
@@ -73,7 +71,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 }
 
 const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e) {
-    return e ? ir_expr_rewrite_few(substitution->module, e, replace, substitution, substitution->memo) : NULL;
+    return e ? ir_expr_rewrite(substitution->module, e, replace, substitution, substitution->memo) : NULL;
 }
 
 /* ---- statement copies ---- */
@@ -252,6 +250,29 @@ void lower_map_statements(lower_context *context, ir_stmt *block, lower_statemen
 
 void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
     map_block(&(map_state){context, context->facts, fn, user}, block);
+}
+
+bool lower_any_statement(const ir_stmt *s, bool (*test)(const ir_stmt *statement)) {
+    if (!s)
+        return false;
+    if (test(s))
+        return true;
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++)
+            if (lower_any_statement(s->as.block.body.items[i], test))
+                return true;
+        return false;
+    case IR_STMT_IF:
+        return lower_any_statement(s->as.branch.then_body, test) ||
+               lower_any_statement(s->as.branch.else_body, test);
+    case IR_STMT_FOR:
+        return lower_any_statement(s->as.loop.body, test);
+    case IR_STMT_WHILE:
+        return lower_any_statement(s->as.while_loop.body, test);
+    default:
+        return false;
+    }
 }
 
 void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statement), void *user) {

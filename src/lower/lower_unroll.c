@@ -105,6 +105,7 @@ static void expand(state *st, ir_stmt *s, lower_statements *out) {
         lower_substitute_var(&substitution, var,
                              ir_int(module, (num_dtype)var->type.dtype, start + i * step));
         ir_stmt *body = lower_stmt_copy(&substitution, s->as.loop.body);
+        lower_substitution_end(&substitution);
         expand_block(st, body);
         if (declares(body))
             base_vector_push(arena, out, body);
@@ -148,7 +149,14 @@ static void expand_block(state *st, ir_stmt *block) {
     block->as.block.body.capacity = out.capacity;
 }
 
+static bool is_unrolled(const ir_stmt *s) {
+    return s->kind == IR_STMT_FOR && s->as.loop.kind == IR_LOOP_UNROLL;
+}
+
 void lower_unroll(lower_context *context) {
+    if (!lower_any_statement(context->function->body, is_unrolled))
+        return;
     state st = {context, arith_facts_create(context->arena, context->function), 0};
     expand_block(&st, context->function->body);
+    arith_facts_release(st.facts);
 }

@@ -189,7 +189,13 @@ static void replace(void *user, ir_stmt *s, lower_statements *out) {
     base_vector_push(st->context->arena, out, s);
 }
 
+static bool is_vectorized(const ir_stmt *s) {
+    return s->kind == IR_STMT_FOR && s->as.loop.kind == IR_LOOP_VECTORIZED;
+}
+
 void lower_vectorize(lower_context *context) {
+    if (!lower_any_statement(context->function->body, is_vectorized))
+        return;
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {.context = context};
     lower_map_guarded(context, context->function->body, replace, &st);

@@ -395,7 +395,20 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
     base_vector_push(arena, out, s);
 }
 
+static void search_lanes(void *user, const ir_expr **e) {
+    if ((*e)->effects & IR_INSIDE_LANES)
+        *(bool *)user = true;
+}
+
+static bool has_lanes(const ir_stmt *s) {
+    bool found = false;
+    ir_stmt_expressions((ir_stmt *)(uintptr_t)s, search_lanes, &found);
+    return found;
+}
+
 void lower_vectors(lower_context *context) {
+    if (!lower_any_statement(context->function->body, has_lanes))
+        return;
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {.context = context, .module = context->module};
     lower_map_guarded(context, context->function->body, statement, &st);

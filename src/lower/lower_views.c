@@ -137,7 +137,13 @@ static void declare(void *user, ir_stmt *s, lower_statements *out) {
     base_vector_push(context->arena, out, s);
 }
 
+static bool is_declaration(const ir_stmt *s) {
+    return s->kind == IR_STMT_DECLARE;
+}
+
 void lower_views(lower_context *context) {
+    if (!lower_any_statement(context->function->body, is_declaration))
+        return;
     context->facts = arith_facts_create(context->arena, context->function);
     lower_map_statements(context, context->function->body, declare, context);
 }
