@@ -59,6 +59,19 @@ const ir_tensor *lower_pointed_tensor(const lower_aliases *aliases,
                                       const ir_expr *pointer); /* NULL: unknown */
 bool lower_may_touch(const lower_aliases *aliases, const ir_expr *a, const ir_expr *b);
 
+/* ---- lower_optimise_watch.c ---- */
+/* Loads that are good until something changes what they read; numbers count from 0 since the last restart. */
+typedef struct lower_watch lower_watch;
+lower_watch *lower_watch_create(base_arena *arena, const lower_aliases *aliases);
+void lower_watch_restart(lower_watch *watch);
+/* A load through the pointer; inside: the rest of its address. */
+uint32_t lower_watch_add(lower_watch *watch, const ir_expr *pointer, const ir_expr *inside);
+bool lower_watch_is_good(const lower_watch *watch, uint32_t number);
+void lower_watch_forget(lower_watch *watch, uint32_t number);
+void lower_watch_store(lower_watch *watch, const ir_expr *pointer);
+void lower_watch_assign(lower_watch *watch, const ir_var *var);
+void lower_watch_all(lower_watch *watch); /* anything may have been written */
+
 /* ---- passes, one per file ---- */
 void lower_optimise_unroll(lower_context *context);
 void lower_optimise_promote(lower_context *context);

@@ -6,13 +6,6 @@
  * touch it, over synchronisation, or to where the script does not load. */
 #include "lower/lower_optimise.h"
 
-/* One load that is still good where the walk stands. */
-typedef struct known_load {
-    const ir_expr *load;
-    size_t first; /* statement of the block that loads it first */
-    uint32_t group;
-} known_load;
-
 typedef struct use {
     size_t statement;
     uint32_t group;
@@ -28,60 +21,35 @@ typedef struct group {
 
 typedef struct state {
     lower_context *context;
-    BASE_VECTOR(known_load) known;
+    ir_memo *known;     /* number + 1 of the load's last group */
+    lower_watch *watch; /* by the groups' numbers */
     BASE_VECTOR(group) groups;
     BASE_VECTOR(use) uses;
+    BASE_VECTOR(uint32_t) uncertain; /* groups found in branches */
     size_t statement;
     bool in_branch; /* what is found is loaded only where the branch is taken */
     lower_aliases aliases;
-    base_map *active; /* of the statement being rewritten: load id + 1 -> ir_expr of the variable */
+    ir_memo *active; /* of the statement being rewritten: variables of loads */
 } state;
-
-typedef struct mention_query {
-    const ir_var *var;
-    const ir_expr *store_base; /* NULL: anything is written */
-    state *st;
-    bool hit;
-} mention_query;
-
-static void visit_mention(void *user, const ir_expr *e) {
-    mention_query *q = user;
-    if (q->var)
-        q->hit = q->hit || (e->op == IR_REGISTER && e->at.var == q->var);
-    else if (e->op == IR_POINTER_LOAD)
-        q->hit = q->hit || !q->store_base || lower_may_touch(&q->st->aliases, q->store_base, e->args[0]);
-}
-
-static void forget(state *st, const ir_var *var, const ir_expr *store_base) {
-    size_t kept = 0;
-    for (size_t i = 0; i < st->known.count; i++) {
-        mention_query q = {var, store_base, st, false};
-        ir_expr_visit(st->known.items[i].load, visit_mention, &q);
-        if (!q.hit)
-            st->known.items[kept++] = st->known.items[i];
-    }
-    st->known.count = kept;
-}
 
 /* ---- finding ---- */
 
-static void note_load(void *user, const ir_expr *e) {
-    state *st = user;
+static void note_load(state *st, const ir_expr *e) {
     if (e->op != IR_POINTER_LOAD || (lower_traits_of(e) & LOWER_EFFECT))
         return;
-    for (size_t i = 0; i < st->known.count; i++) {
-        if (st->known.items[i].load != e)
-            continue;
-        group *g = &st->groups.items[st->known.items[i].group];
-        g->uses++;
-        g->certain |= !st->in_branch;
-        base_vector_push(st->context->arena, &st->uses, (use){st->statement, st->known.items[i].group});
-        return;
+    uintptr_t known = (uintptr_t)ir_memo_get(st->known, e);
+    uint32_t index = (uint32_t)known - 1;
+    if (known && lower_watch_is_good(st->watch, index)) {
+        st->groups.items[index].uses++;
+        st->groups.items[index].certain |= !st->in_branch;
+    } else {
+        index = lower_watch_add(st->watch, e->args[0], e->args[1]);
+        base_vector_push(st->context->arena, &st->groups, (group){e, st->statement, 1, !st->in_branch, NULL});
+        ir_memo_set(st->known, e, (void *)((uintptr_t)index + 1));
+        if (st->in_branch)
+            base_vector_push(st->context->arena, &st->uncertain, index);
     }
-    uint32_t index = (uint32_t)st->groups.count;
-    base_vector_push(st->context->arena, &st->groups, (group){e, st->statement, 1, !st->in_branch, NULL});
     base_vector_push(st->context->arena, &st->uses, (use){st->statement, index});
-    base_vector_push(st->context->arena, &st->known, (known_load){e, st->statement, index});
 }
 
 /* Loads that a lazy operand guards may not run before their guard. */
@@ -110,11 +78,11 @@ static void forget_below(void *user, ir_stmt *s) {
     bool effect = false;
     ir_stmt_expressions(s, note_effect, &effect);
     if (effect)
-        forget(st, NULL, NULL);
+        lower_watch_all(st->watch);
     if (s->kind == IR_STMT_ASSIGN)
-        forget(st, s->as.assign.var, NULL);
+        lower_watch_assign(st->watch, s->as.assign.var);
     if (s->kind == IR_STMT_POINTER_STORE)
-        forget(st, NULL, s->as.pointer_store.base);
+        lower_watch_store(st->watch, s->as.pointer_store.base);
 }
 
 /* The one assignment of a branch without another side; NULL when there is more to it. */
@@ -129,11 +97,10 @@ static ir_stmt *lone_assignment(ir_stmt *s) {
 
 /* What follows a statement that may leave the block is not on every way. */
 static void forget_uncertain(state *st) {
-    size_t kept = 0;
-    for (size_t i = 0; i < st->known.count; i++)
-        if (st->groups.items[st->known.items[i].group].certain)
-            st->known.items[kept++] = st->known.items[i];
-    st->known.count = kept;
+    for (size_t i = 0; i < st->uncertain.count; i++)
+        if (!st->groups.items[st->uncertain.items[i]].certain)
+            lower_watch_forget(st->watch, st->uncertain.items[i]);
+    st->uncertain.count = 0;
 }
 
 static void find_in_block(state *st, ir_stmt *block) {
@@ -162,7 +129,7 @@ static void find_in_block(state *st, ir_stmt *block) {
 
 static const ir_expr *replace(void *user, const ir_expr *e) {
     state *st = user;
-    const ir_expr *var = base_map_get(st->active, (uint64_t)e->id + 1);
+    const ir_expr *var = ir_memo_get(st->active, e);
     return var ? var : e;
 }
 
@@ -177,7 +144,7 @@ static void rewrite_block(state *st, ir_stmt *block) {
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
         bool any = false;
-        st->active = base_map_create(st->context->arena);
+        ir_memo_clear(st->active);
         for (; next < st->uses.count && st->uses.items[next].statement == i; next++) {
             group *g = &st->groups.items[st->uses.items[next].group];
             if (g->uses < 2 || !g->certain)
@@ -189,8 +156,7 @@ static void rewrite_block(state *st, ir_stmt *block) {
                 g->var = let->as.let.var;
                 base_vector_push(st->context->arena, &out, let);
             }
-            base_map_set(st->active, (uint64_t)g->load->id + 1,
-                         (void *)(uintptr_t)ir_var_use(st->context->module, g->var));
+            ir_memo_set(st->active, g->load, ir_var_use(st->context->module, g->var));
             any = true;
         }
         if (any)
@@ -209,7 +175,9 @@ static void each_block(void *user, ir_stmt *s) {
     state *st = user;
     if (s->kind != IR_STMT_BLOCK)
         return;
-    st->known.count = st->groups.count = st->uses.count = 0;
+    st->groups.count = st->uses.count = st->uncertain.count = 0;
+    ir_memo_clear(st->known);
+    lower_watch_restart(st->watch);
     find_in_block(st, s);
     for (size_t i = 0; i < st->groups.count; i++)
         if (st->groups.items[i].uses > 1 && st->groups.items[i].certain) {
@@ -219,7 +187,11 @@ static void each_block(void *user, ir_stmt *s) {
 }
 
 void lower_optimise_loads(lower_context *context) {
-    state st = {.context = context};
+    state st = {
+        .context = context, .known = ir_memo_open(context->module), .active = ir_memo_open(context->module)};
     lower_aliases_start(&st.aliases, context);
+    st.watch = lower_watch_create(context->arena, &st.aliases);
     lower_visit_statements(context->function->body, each_block, &st);
+    ir_memo_close(st.known);
+    ir_memo_close(st.active);
 }

@@ -12,7 +12,7 @@ typedef struct bundle {
     int64_t block;             /* index of the first element / 4, rounded down */
     const ir_expr *members[4]; /* loads by element, NULL: none seen */
     size_t first, last;        /* statements between which the memory does not change */
-    bool open;
+    uint32_t watched, older;   /* older: number + 1 of the one before with the same hash */
     ir_var *vars[2]; /* per half, or the whole in the first */
     unsigned width;  /* 4; 2: pairs; 0: not worth it */
 } bundle;
@@ -20,9 +20,12 @@ typedef struct bundle {
 typedef struct state {
     lower_context *context;
     lower_aliases aliases;
-    BASE_VECTOR(bundle) bundles;
+    BASE_VECTOR(bundle) bundles; /* in order of their first statement */
+    base_map *index;             /* hash of base, type and block -> number + 1 of the last one */
+    lower_watch *watch;
     size_t statement;
-    base_map *active;
+    BASE_VECTOR(uint32_t) bound; /* bundles whose variables serve the statement being rewritten */
+    ir_memo *active;             /* lanes of those, by load */
 } state;
 
 /* ---- alignment ---- */
@@ -52,19 +55,27 @@ static void note_load(state *st, const ir_expr *e) {
         !ir_is_int(e->args[1], &at) || (lower_traits_of(e) & LOWER_EFFECT))
         return;
     int64_t block = at >= 0 ? at / 4 : -((3 - at) / 4);
-    for (size_t i = st->bundles.count; i-- > 0;) {
-        bundle *b = &st->bundles.items[i];
-        if (!b->open || b->base != e->args[0] || b->dtype != e->type.dtype || b->block != block)
+    if (!st->index)
+        st->index = base_map_create(st->context->arena);
+    uint64_t key = base_hash_mix((uint64_t)e->args[0]->id << 8 | (uint64_t)e->type.dtype, (uint64_t)block);
+    uint32_t last = (uint32_t)(uintptr_t)base_map_get(st->index, key);
+    for (uint32_t i = last; i; i = st->bundles.items[i - 1].older) {
+        bundle *b = &st->bundles.items[i - 1];
+        if (b->base != e->args[0] || b->dtype != e->type.dtype || b->block != block)
             continue;
+        if (!lower_watch_is_good(st->watch, b->watched)) /* and those before it are older */
+            break;
         b->last = st->statement;
         if (!b->members[at - 4 * block])
             b->members[at - 4 * block] = e;
         return;
     }
-    bundle fresh = {.base = e->args[0], .dtype = e->type.dtype, .block = block, .open = true};
+    bundle fresh = {.base = e->args[0], .dtype = e->type.dtype, .block = block, .older = last};
     fresh.members[at - 4 * block] = e;
     fresh.first = fresh.last = st->statement;
+    fresh.watched = lower_watch_add(st->watch, fresh.base, fresh.base);
     base_vector_push(st->context->arena, &st->bundles, fresh);
+    base_map_set(st->index, key, (void *)(uintptr_t)st->bundles.count);
 }
 
 /* Operands that the script may not evaluate are left alone. */
@@ -87,38 +98,14 @@ static void note_effect(void *user, const ir_expr **e) {
         *(bool *)user = true;
 }
 
-typedef struct mention_query {
-    const ir_var *var;
-    const state *st;
-    const ir_expr *store_base;
-    bool hit;
-} mention_query;
-
-static void visit_mention(void *user, const ir_expr *e) {
-    mention_query *q = user;
-    if (q->var)
-        q->hit = q->hit || (e->op == IR_REGISTER && e->at.var == q->var);
-    else if (e->op == IR_POINTER_LOAD) /* the address itself may be loaded */
-        q->hit = q->hit || lower_may_touch(&q->st->aliases, q->store_base, e->args[0]);
-}
-
 /* Closes what the statement may change; everything when it branches or synchronises. */
 static void close_bundles(state *st, const ir_stmt *s, bool all) {
-    for (size_t i = 0; i < st->bundles.count; i++) {
-        bundle *b = &st->bundles.items[i];
-        if (!b->open)
-            continue;
-        mention_query q = {NULL, st, NULL, all};
-        if (s->kind == IR_STMT_ASSIGN && !all)
-            q.var = s->as.assign.var;
-        if (s->kind == IR_STMT_POINTER_STORE && !all) {
-            q.store_base = s->as.pointer_store.base;
-            q.hit = lower_may_touch(&st->aliases, q.store_base, b->base);
-        }
-        if (q.var || q.store_base)
-            ir_expr_visit(b->base, visit_mention, &q);
-        b->open = !q.hit;
-    }
+    if (all)
+        lower_watch_all(st->watch);
+    else if (s->kind == IR_STMT_ASSIGN)
+        lower_watch_assign(st->watch, s->as.assign.var);
+    else if (s->kind == IR_STMT_POINTER_STORE)
+        lower_watch_store(st->watch, s->as.pointer_store.base);
 }
 
 static void choose_width(state *st, bundle *b) {
@@ -133,6 +120,8 @@ static void choose_width(state *st, bundle *b) {
 
 static bool find_in_block(state *st, ir_stmt *block) {
     st->bundles.count = 0;
+    st->index = NULL;
+    lower_watch_restart(st->watch);
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
         bool effect = false;
@@ -192,7 +181,7 @@ static void bind(state *st, bundle *b, unsigned half, base_span span, lower_stat
 
 static const ir_expr *replace(void *user, const ir_expr *e) {
     state *st = user;
-    const ir_expr *lane = base_map_get(st->active, (uint64_t)e->id + 1);
+    const ir_expr *lane = ir_memo_get(st->active, e);
     return lane ? lane : e;
 }
 
@@ -201,24 +190,29 @@ static void rewrite(void *user, const ir_expr **e) {
     *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
 }
 
-static bool activate(state *st, size_t statement) {
-    bool any = false;
-    st->active = base_map_create(st->context->arena);
-    for (size_t i = 0; i < st->bundles.count; i++) {
-        bundle *b = &st->bundles.items[i];
-        if (!b->width || statement < b->first || statement > b->last)
+/* The lanes that stand for the bundle's loads, or the loads themselves again. */
+static void activate(state *st, const bundle *b, bool active) {
+    for (unsigned k = 0; k < 4; k++) {
+        ir_var *var = b->vars[k / b->width];
+        if (!b->members[k] || !var)
             continue;
-        for (unsigned k = 0; k < 4; k++) {
-            ir_var *var = b->vars[k / b->width];
-            if (!b->members[k] || !var)
-                continue;
-            const ir_expr *lane =
-                ir_lane(st->context->module, ir_var_use(st->context->module, var), k % b->width);
-            base_map_set(st->active, (uint64_t)b->members[k]->id + 1, (void *)(uintptr_t)lane);
-            any = true;
-        }
+        const ir_expr *lane = NULL;
+        if (active)
+            lane = ir_lane(st->context->module, ir_var_use(st->context->module, var), k % b->width);
+        ir_memo_set(st->active, b->members[k], lane);
     }
-    return any;
+}
+
+static void retire(state *st, size_t statement) {
+    size_t kept = 0;
+    for (size_t i = 0; i < st->bound.count; i++) {
+        const bundle *b = &st->bundles.items[st->bound.items[i]];
+        if (b->last < statement)
+            activate(st, b, false);
+        else
+            st->bound.items[kept++] = st->bound.items[i];
+    }
+    st->bound.count = kept;
 }
 
 static void each_block(void *user, ir_stmt *block) {
@@ -226,13 +220,21 @@ static void each_block(void *user, ir_stmt *block) {
     if (block->kind != IR_STMT_BLOCK || !find_in_block(st, block))
         return;
     lower_statements out = {0};
-    for (size_t i = 0; i < block->as.block.body.count; i++) {
+    st->bound.count = 0;
+    ir_memo_clear(st->active);
+    for (size_t i = 0, next = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
-        for (size_t k = 0; k < st->bundles.count; k++)
-            if (st->bundles.items[k].width && st->bundles.items[k].first == i)
-                for (unsigned half = 0; half < 4 / st->bundles.items[k].width; half++)
-                    bind(st, &st->bundles.items[k], half, s->span, &out);
-        if (activate(st, i))
+        retire(st, i);
+        for (; next < st->bundles.count && st->bundles.items[next].first == i; next++) {
+            bundle *b = &st->bundles.items[next];
+            for (unsigned half = 0; b->width && half < 4 / b->width; half++)
+                bind(st, b, half, s->span, &out);
+            if (!b->width)
+                continue;
+            activate(st, b, true);
+            base_vector_push(st->context->arena, &st->bound, (uint32_t)next);
+        }
+        if (st->bound.count)
             ir_stmt_expressions(s, rewrite, st);
         base_vector_push(st->context->arena, &out, s);
     }
@@ -242,8 +244,10 @@ static void each_block(void *user, ir_stmt *block) {
 }
 
 void lower_optimise_widen(lower_context *context) {
-    state st = {.context = context};
+    state st = {.context = context, .active = ir_memo_open(context->module)};
     lower_aliases_start(&st.aliases, context);
+    st.watch = lower_watch_create(context->arena, &st.aliases);
     context->facts = arith_facts_create_later(context->arena, context->function);
     lower_visit_statements(context->function->body, each_block, &st);
+    ir_memo_close(st.active);
 }
