@@ -221,13 +221,12 @@ static void launch_bounds(ptx_builder *b) {
 
 static void join_prologue(ptx_builder *b) {
     size_t first = b->prologue.count, count = b->function->instructions.count;
-    ptx_instruction *all = BASE_NEW_ARRAY(b->arena, ptx_instruction, first + count);
+    for (size_t i = 0; i < first; i++) /* room at the end */
+        base_vector_push(b->arena, &b->function->instructions, b->prologue.items[i]);
+    ptx_instruction *all = b->function->instructions.items;
+    memmove(all + first, all, count * sizeof(*all));
     if (first)
         memcpy(all, b->prologue.items, first * sizeof(*all));
-    if (count)
-        memcpy(all + first, b->function->instructions.items, count * sizeof(*all));
-    b->function->instructions.items = all;
-    b->function->instructions.count = b->function->instructions.capacity = first + count;
     for (size_t i = 0; i < b->function->labels.count; i++)
         b->function->labels.items[i]->target += (uint32_t)first;
 }

@@ -244,11 +244,15 @@ static chunk *chunk_for(base_arena *arena, size_t step) {
     return fresh;
 }
 
+static inline size_t step_of(size_t size) {
+    return ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
+}
+
 /* Memory that is cleared only when that is asked for. */
 static inline void *allocate_raw(base_arena *arena, size_t size, bool clear) {
     if (size > SIZE_MAX / 2)
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
-    size_t step = ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
+    size_t step = step_of(size);
     chunk *c = chunk_for(arena, step);
     char *block = (char *)c + c->used;
     c->used += step;
@@ -267,6 +271,21 @@ void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size) {
     if (__builtin_mul_overflow(count, size, &total))
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
     return base_arena_allocate(arena, total);
+}
+
+bool base_arena_extend(base_arena *arena, void *block, size_t size, size_t wanted) {
+    chunk *c = arena->chunks;
+    char *begin = block;
+    if (c == NULL || HEAP_GAP != 0 || size > SIZE_MAX / 2 || wanted > SIZE_MAX / 2 || wanted < size ||
+        begin < (char *)c || begin >= (char *)c + c->used)
+        return false;
+    size_t offset = (size_t)(begin - (char *)c), step = step_of(size), wanted_step = step_of(wanted);
+    if (offset + step != c->used || wanted_step > c->size - offset)
+        return false;
+    c->used = offset + wanted_step;
+    if (!c->zeroed)
+        memset(begin + size, 0, wanted - size);
+    return true;
 }
 
 void *base_arena_copy(base_arena *arena, const void *data, size_t size) {
@@ -319,6 +338,12 @@ void *base_vector_grow(base_arena *arena, void *items, size_t count, size_t *cap
     size_t wanted = *capacity < 4 ? 8 : *capacity;
     if (*capacity >= 4 && __builtin_mul_overflow(*capacity, (size_t)2, &wanted))
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
+    size_t bytes = 0;
+    if (count != 0 && !__builtin_mul_overflow(wanted, item_size, &bytes) &&
+        base_arena_extend(arena, items, *capacity * item_size, bytes)) {
+        *capacity = wanted;
+        return items;
+    }
     void *grown = base_arena_allocate_array(arena, wanted, item_size);
     if (count != 0)
         memcpy(grown, items, count * item_size);

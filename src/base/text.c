@@ -83,8 +83,7 @@ void base_builder_start(base_builder *builder, base_arena *arena) {
     builder->data = base_arena_allocate(arena, builder->capacity);
 }
 
-/* Makes room for `more` bytes and the closing zero. */
-static void reserve(base_builder *builder, size_t more) {
+void base_builder_grow(base_builder *builder, size_t more) {
     if (more < builder->capacity - builder->size)
         return;
     size_t wanted = 0;
@@ -93,22 +92,18 @@ static void reserve(base_builder *builder, size_t more) {
     size_t capacity = builder->capacity;
     while (capacity <= wanted)
         capacity *= 2;
+    if (base_arena_extend(builder->arena, builder->data, builder->capacity, capacity)) {
+        builder->capacity = capacity;
+        return;
+    }
     char *grown = base_arena_allocate(builder->arena, capacity);
     memcpy(grown, builder->data, builder->size + 1);
     builder->data = grown;
     builder->capacity = capacity;
 }
 
-void base_builder_add(base_builder *builder, const char *data, size_t size) {
-    reserve(builder, size);
-    if (size != 0)
-        memcpy(builder->data + builder->size, data, size);
-    builder->size += size;
-    builder->data[builder->size] = 0;
-}
-
 void base_builder_repeat(base_builder *builder, char c, size_t count) {
-    reserve(builder, count);
+    base_builder_grow(builder, count);
     memset(builder->data + builder->size, c, count);
     builder->size += count;
     builder->data[builder->size] = 0;
@@ -126,7 +121,7 @@ void base_builder_format(base_builder *builder, const char *format, ...) {
     }
     if ((size_t)size >= room) {
         builder->data[builder->size] = 0;
-        reserve(builder, (size_t)size);
+        base_builder_grow(builder, (size_t)size);
         va_start(arguments, format);
         base_format_list(builder->data + builder->size, (size_t)size + 1, format, arguments);
         va_end(arguments);
@@ -171,8 +166,7 @@ void base_builder_json(base_builder *builder, const char *data, size_t size) {
 /* Interned names: open addressing, linear probing, at most half full. */
 typedef struct name_entry {
     const char *data; /* NULL: free */
-    size_t size;
-    uint64_t hash;
+    uint32_t size, hash;
 } name_entry;
 
 struct base_names {
@@ -205,7 +199,10 @@ static void names_grow(base_names *names) {
 }
 
 const char *base_name(base_names *names, const char *data, size_t size) {
-    uint64_t hash = base_hash(data, size, 0);
+    uint64_t full = base_hash(data, size, 0);
+    uint32_t hash = (uint32_t)(full ^ full >> 32);
+    if (size > UINT32_MAX)
+        base_heap_escape(base_arena_heap(names->arena), BASE_OUT_OF_MEMORY);
     if ((names->count + 1) * 2 > names->capacity)
         names_grow(names);
     size_t slot = hash & (names->capacity - 1);
@@ -214,7 +211,7 @@ const char *base_name(base_names *names, const char *data, size_t size) {
         if (entry->hash == hash && entry->size == size && (size == 0 || memcmp(entry->data, data, size) == 0))
             return entry->data;
     }
-    names->entries[slot] = (name_entry){base_arena_string(names->arena, data, size), size, hash};
+    names->entries[slot] = (name_entry){base_arena_string(names->arena, data, size), (uint32_t)size, hash};
     names->count++;
     return names->entries[slot].data;
 }

@@ -139,7 +139,8 @@ static bool multiply_terms(const lower_term *a, const lower_term *b, lower_term 
 static bool collect(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned depth);
 
 static bool collect_product(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned depth) {
-    lower_sum *sides = BASE_NEW_ARRAY(e->module->arena, lower_sum, 2);
+    lower_sum sides[2]; /* collect ends at 40 levels */
+    sides[0].constant = sides[1].constant = sides[0].count = sides[1].count = 0;
     if (!collect(e->args[0], 1, &sides[0], depth) || !collect(e->args[1], factor, &sides[1], depth))
         return false;
     for (uint32_t i = 0; i <= sides[0].count; i++)
@@ -181,7 +182,7 @@ static bool collect(const ir_expr *e, int64_t factor, lower_sum *sum, unsigned d
 }
 
 bool lower_sum_of(const ir_expr *e, lower_sum *sum) {
-    *sum = (lower_sum){0};
+    sum->constant = sum->count = 0;
     if (e->type.kind != IR_TYPE_PRIM || e->type.lanes > 1 || num_dtype_class(e->type.dtype) != NUM_SIGNED ||
         num_dtype_bits(e->type.dtype) < 32)
         return false;
@@ -255,10 +256,11 @@ const ir_expr *lower_sum_rebuild(ir_module *module, ir_type type, const lower_su
     bool left[LOWER_TERMS];
     memcpy(left, keep, sum->count * sizeof(*left));
     if (atom) { /* n (a + b) instead of n a + n b */
-        lower_sum *inner = BASE_NEW(module->arena, lower_sum);
+        lower_sum inner;
         bool inner_keep[LOWER_TERMS];
-        take_factor(sum, left, atom, inner, inner_keep);
-        total = ir_binary(module, IR_MUL, lower_sum_rebuild(module, type, inner, inner_keep), atom);
+        inner.constant = inner.count = 0;
+        take_factor(sum, left, atom, &inner, inner_keep);
+        total = ir_binary(module, IR_MUL, lower_sum_rebuild(module, type, &inner, inner_keep), atom);
         const ir_expr *rest = lower_sum_rebuild(module, type, sum, left);
         return rest ? ir_binary(module, IR_ADD, total, rest) : total;
     }

@@ -69,7 +69,7 @@ static unsigned rank_of(state *st, const lower_term *term) {
 static bool split(state *st, const ir_expr *base, const ir_expr *index, num_dtype dtype,
                   const ir_expr **pointer, const ir_expr **rest) {
     ir_module *module = st->context->module;
-    lower_sum *sum = BASE_NEW(st->context->arena, lower_sum);
+    lower_sum room, *sum = &room;
     if (base->type.kind != IR_TYPE_POINTER || base->type.dtype != dtype || !lower_sum_of(index, sum) ||
         !sum->count)
         return false;

@@ -258,6 +258,7 @@ typedef struct ptx_module {
     functions;                       /* declarations and definitions; a definition replaces its declaration */
     BASE_VECTOR(const char *) files; /* .file table, index as written; holes are NULL */
     base_map *function_index, *variable_index; /* interned name to object; module scope only */
+    struct ptx_table **table;                  /* of the instructions; made at the first question about one */
 } ptx_module;
 
 /* ---- construction (ptx_module.c) ---- */

@@ -10,6 +10,7 @@ ptx_module *ptx_module_create(base_arena *arena, base_diagnostics *diagnostics) 
     module->names = base_names_create(arena);
     module->function_index = base_map_create(arena);
     module->variable_index = base_map_create(arena);
+    module->table = BASE_NEW(arena, struct ptx_table *);
     module->target = "";
     module->target_options = "";
     module->address_size = 64;

@@ -39,7 +39,9 @@ static void print_index(base_builder *out, const ptx_index *index, unsigned dept
     case PTX_INDEX_MUL:
     case PTX_INDEX_FLOORDIV:
     case PTX_INDEX_FLOORMOD:
-        base_builder_format(out, "(%s ", index_ops[index->op]);
+        base_builder_char(out, '(');
+        base_builder_string(out, index_ops[index->op]);
+        base_builder_char(out, ' ');
         print_index(out, index->a, depth + 1);
         base_builder_char(out, ' ');
         print_index(out, index->b, depth + 1);
@@ -52,7 +54,7 @@ static void print_index(base_builder *out, const ptx_index *index, unsigned dept
 }
 
 void ptx_origin_print(const ptx_origin *origin, base_builder *out) {
-    base_builder_format(out, "//@ %s ", origin->is_store ? "store" : "load");
+    base_builder_string(out, origin->is_store ? "//@ store " : "//@ load ");
     print_string(out, origin->space ? origin->space : "");
     base_builder_char(out, ' ');
     print_string(out, origin->tensor ? origin->tensor : "");

@@ -28,11 +28,19 @@ static void print_offset(uint64_t bits, base_builder *out) {
     }
 }
 
+static void print_bits(char letter, uint64_t bits, unsigned digits, base_builder *out) {
+    char text[2 + 16] = {'0', letter};
+    for (unsigned i = 0; i < digits; i++) {
+        text[2 + i] = "0123456789ABCDEF"[bits >> (4 * (digits - 1 - i)) & 15];
+    }
+    base_builder_add(out, text, 2 + digits);
+}
+
 static void print_immediate(const ptx_operand *operand, base_builder *out) {
     if (operand->immediate == PTX_IMMEDIATE_F32) {
-        base_builder_format(out, "0f%08X", (unsigned)operand->bits);
+        print_bits('f', operand->bits, 8, out);
     } else if (operand->immediate == PTX_IMMEDIATE_F64) {
-        base_builder_format(out, "0d%016llX", (unsigned long long)operand->bits);
+        print_bits('d', operand->bits, 16, out);
     } else if (operand->bits == UINT64_C(1) << 63) {
         base_builder_string(out, "0x8000000000000000"); /* its positive half is no literal */
     } else {
@@ -136,7 +144,9 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
                            base_builder *out) {
     (void)function;
     if (instruction->guard != NULL) {
-        base_builder_format(out, "@%s%s ", instruction->guard_negated ? "!" : "", instruction->guard->name);
+        base_builder_string(out, instruction->guard_negated ? "@!" : "@");
+        base_builder_string(out, instruction->guard->name);
+        base_builder_char(out, ' ');
     }
     base_builder_string(out, ptx_op_name(instruction->op));
     bool unified = false;
@@ -149,7 +159,10 @@ void ptx_instruction_print(const ptx_function *function, const ptx_instruction *
         base_builder_string(out, ptx_mod_text(instruction->op, instruction->mods[i]));
     }
     for (unsigned i = 0; i < instruction->operand_count; i++) {
-        base_builder_string(out, i ? ", " : " ");
+        if (i) {
+            base_builder_char(out, ',');
+        }
+        base_builder_char(out, ' ');
         ptx_operand_print(&instruction->operands[i], out);
         if (unified && instruction->operands[i].kind == PTX_OPERAND_MEMORY) {
             base_builder_string(out, ".unified");

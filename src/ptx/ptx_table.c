@@ -248,6 +248,13 @@ ptx_table *ptx_table_create(base_arena *arena) {
     return table;
 }
 
+ptx_table *ptx_table_of(const ptx_module *module) {
+    if (*module->table == NULL) {
+        *module->table = ptx_table_create(module->arena);
+    }
+    return *module->table;
+}
+
 /* The rows stand in the order of the opcodes. */
 static unsigned first_row(ptx_op op) {
     unsigned low = 0, high = sizeof(rows) / sizeof(rows[0]);

@@ -99,6 +99,7 @@ typedef struct ptx_table {
 } ptx_table;
 
 ptx_table *ptx_table_create(base_arena *arena);
+ptx_table *ptx_table_of(const ptx_module *module); /* the module's own */
 
 /* NULL when a row of the table does not read, which the unit test excludes. */
 const ptx_form *ptx_table_forms(ptx_table *table, ptx_op op, unsigned *count);

@@ -696,7 +696,8 @@ static const ptx_form *find_form(verifier *v, unsigned *furthest, bool *modifier
     const ptx_spelling *spelling = ptx_table_spelling(v->table, v->instruction);
     unsigned reached = 0;
     const ptx_form *fits = NULL;
-    char why[sizeof(v->why)] = "";
+    char why[sizeof(v->why)];
+    why[0] = '\0';
     *furthest = 0;
     *modifiers_fit = false;
     for (unsigned i = 0; i < spelling->form_count && (fits == NULL || !target_has(v, fits)); i++) {
@@ -705,12 +706,12 @@ static const ptx_form *find_form(verifier *v, unsigned *furthest, bool *modifier
             fits = spelling->forms[i];
         } else if (!*modifiers_fit || (reached != UINT32_MAX && reached >= *furthest)) {
             *furthest = reached;
-            memcpy(why, v->why, sizeof(why));
+            strcpy(why, v->why);
         }
         *modifiers_fit = true;
     }
     if (fits == NULL) {
-        memcpy(v->why, why, sizeof(why));
+        strcpy(v->why, why);
     }
     return fits;
 }
@@ -804,7 +805,7 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     base_arena *arena = base_arena_create(base_arena_heap(module->arena));
     verifier v = {.module = module, .diagnostics = module->diagnostics, .arena = arena};
     v.version = module->version ? module->version : ptx_module_minimum_version(module);
-    v.table = ptx_table_create(arena);
+    v.table = ptx_table_of(module);
     read_target(&v);
     for (size_t f = 0; f < module->functions.count; f++) {
         v.function = module->functions.items[f];
@@ -923,8 +924,7 @@ static unsigned function_version(const ptx_function *function) {
 }
 
 uint32_t ptx_module_minimum_version(const ptx_module *module) {
-    base_arena *arena = base_arena_create(base_arena_heap(module->arena));
-    ptx_table *table = ptx_table_create(arena);
+    ptx_table *table = ptx_table_of(module);
     unsigned version = larger(32, target_version(module->target));
     for (size_t f = 0; f < module->functions.count; f++) {
         const ptx_function *function = module->functions.items[f];
@@ -937,6 +937,5 @@ uint32_t ptx_module_minimum_version(const ptx_module *module) {
             }
         }
     }
-    base_arena_destroy(arena);
     return version;
 }
