@@ -17,9 +17,9 @@ typedef struct saved {
 /* What a scope assumes is worked out when something is asked inside: of most, nothing ever is. */
 typedef struct scope {
     enum { SCOPE_FUNCTION, SCOPE_CONDITION, SCOPE_LOOP } kind;
-    bool truth;                       /* CONDITION */
-    const ir_expr *condition;         /* CONDITION */
-    const ir_expr *start, *extent;    /* LOOP */
+    bool truth;                    /* CONDITION */
+    const ir_expr *condition;      /* CONDITION */
+    const ir_expr *start, *extent; /* LOOP */
     const ir_var *var;
     ir_memo *memo; /* arith_fact by expression; NULL until one is kept */
     bool shared;   /* the memo is an outer scope's */
@@ -506,7 +506,8 @@ void arith_enter(arith_facts *facts, const ir_expr *condition, bool truth) {
 void arith_enter_loop(arith_facts *facts, const ir_stmt *loop) {
     const ir_expr *extent = loop->as.loop.extent, *start = loop->as.loop.start;
     if (arith_is_integral(loop->as.loop.var->type) && (start->op != IR_INT || extent->op != IR_INT))
-        open_scope(facts, (scope){.kind = SCOPE_LOOP, .start = start, .extent = extent, .var = loop->as.loop.var});
+        open_scope(facts,
+                   (scope){.kind = SCOPE_LOOP, .start = start, .extent = extent, .var = loop->as.loop.var});
 }
 
 /* Nothing follows the block's last statement. */

@@ -7,8 +7,8 @@
 #define TIRC_ARITH_ARITH_CONTEXT_H
 #include "arith/arith_bounds.h"
 
-/* Opens a scope in which the condition has this truth value. What that says is worked out when something is asked
- * inside. */
+/* Opens a scope in which the condition has this truth value. What that says is worked out when something is
+ * asked inside. */
 void arith_enter(arith_facts *facts, const ir_expr *condition, bool truth);
 /* Opens the scope of a loop's body: it runs, and its variable lies below its end. */
 void arith_enter_loop(arith_facts *facts, const ir_stmt *loop);

@@ -46,8 +46,8 @@ base_heap *base_arena_heap(const base_arena *arena);
 void *base_arena_allocate(base_arena *arena, size_t size);
 /* count * size with overflow check. */
 void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size);
-/* More room for the block where it stands, when nothing was allocated after it and the chunk has it; the room is
- * zero. False: it stays as it is. */
+/* More room for the block where it stands, when nothing was allocated after it and the chunk has it; the room
+ * is zero. False: it stays as it is. */
 bool base_arena_extend(base_arena *arena, void *block, size_t size, size_t wanted);
 void *base_arena_copy(base_arena *arena, const void *data, size_t size);
 char *base_arena_string(base_arena *arena, const char *data, size_t size); /* copy, zero-terminated */

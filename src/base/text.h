@@ -26,11 +26,13 @@ typedef struct base_builder {
     size_t size, capacity;
 } base_builder;
 void base_builder_start(base_builder *builder, base_arena *arena);
-void base_builder_grow(base_builder *builder, size_t more); /* room for that many bytes and the closing zero */
+void base_builder_grow(base_builder *builder,
+                       size_t more); /* room for that many bytes and the closing zero */
 static inline void base_builder_add(base_builder *builder, const char *data, size_t size) {
     if (size >= builder->capacity - builder->size)
         base_builder_grow(builder, size);
-    memcpy(builder->data + builder->size, data, size);
+    if (size != 0)
+        memcpy(builder->data + builder->size, data, size);
     builder->size += size;
     builder->data[builder->size] = 0;
 }

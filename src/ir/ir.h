@@ -66,9 +66,9 @@ enum ir_op_flags {
 };
 /* What is somewhere inside an expression, beside the flags R, W, S, D and B of its operations. */
 enum ir_inside {
-    IR_INSIDE_REGISTER = 512,     /* a REGISTER */
-    IR_INSIDE_MEMORY = 1024,      /* flag R on anything else */
-    IR_INSIDE_DIVISION = 2048,    /* an integer division by what is no constant other than 0 */
+    IR_INSIDE_REGISTER = 512,      /* a REGISTER */
+    IR_INSIDE_MEMORY = 1024,       /* flag R on anything else */
+    IR_INSIDE_DIVISION = 2048,     /* an integer division by what is no constant other than 0 */
     IR_INSIDE_POINTER_LOAD = 4096, /* a POINTER_LOAD */
     IR_INSIDE_LANES = 8192         /* a value of several lanes */
 };

@@ -64,7 +64,8 @@ typedef void (*lower_statement_function)(void *user, ir_stmt *statement, lower_s
 void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
 /* The same; the assumptions that hold at the statement are open in context->facts while fn runs. */
 void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user);
-/* Whether the test holds for the statement or one inside: for passes that have nothing to do in most functions. */
+/* Whether the test holds for the statement or one inside: for passes that have nothing to do in most
+ * functions. */
 bool lower_any_statement(const ir_stmt *statement, bool (*test)(const ir_stmt *statement));
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);

@@ -13,8 +13,8 @@ typedef struct bundle {
     const ir_expr *members[4]; /* loads by element, NULL: none seen */
     size_t first, last;        /* statements between which the memory does not change */
     uint32_t watched, older;   /* older: number + 1 of the one before with the same hash */
-    ir_var *vars[2]; /* per half, or the whole in the first */
-    unsigned width;  /* 4; 2: pairs; 0: not worth it */
+    ir_var *vars[2];           /* per half, or the whole in the first */
+    unsigned width;            /* 4; 2: pairs; 0: not worth it */
 } bundle;
 
 typedef struct state {

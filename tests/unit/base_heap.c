@@ -156,6 +156,27 @@ static void tails_are_poisoned(void **state) {
 }
 #endif
 
+/* Only the last block grows where it stands, and its new part is zero. */
+static void extension(void **state) {
+    base_arena *arena = *state;
+    for (int round = 0; round < 3; round++) {
+        char *first = base_arena_allocate(arena, 40), *second = base_arena_allocate(arena, 24);
+        memset(first, 'a', 40);
+        memset(second, 'b', 24);
+        assert_false(base_arena_extend(arena, first, 40, 200));
+        assert_false(base_arena_extend(arena, second, 24, (size_t)1 << 40));
+        if (base_arena_extend(arena, second, 24, 1000)) /* never with gaps between blocks */
+            for (size_t i = 0; i < 1000; i++)
+                assert_int_equal(second[i], i < 24 ? 'b' : 0);
+        char *third = base_arena_allocate(arena, 16);
+        memset(third, 'c', 16);
+        for (size_t i = 0; i < 40; i++)
+            assert_int_equal(first[i], 'a');
+        for (size_t i = 0; i < 24; i++)
+            assert_int_equal(second[i], 'b');
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accounting),
@@ -164,6 +185,8 @@ int main(void) {
         cmocka_unit_test(no_memory),
         cmocka_unit_test(sizes_overflow),
         UNIT_WITH_ARENA(vectors),
+
+        UNIT_WITH_ARENA(extension),
 
 #if defined(__SANITIZE_ADDRESS__)
         UNIT_WITH_ARENA(tails_are_poisoned),
