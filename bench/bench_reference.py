@@ -42,9 +42,9 @@ SINK = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.
 
 class Ours:
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        self.library.tirc_session_create.restype = ctypes.c_void_p
-        self.session = ctypes.c_void_p(self.library.tirc_session_create(None))
+        self.tirc = ctypes.CDLL(path)
+        self.tirc.tirc_session_create.restype = ctypes.c_void_p
+        self.session = ctypes.c_void_p(self.tirc.tirc_session_create(None))
         self.sink = SINK(self.take)
         self.taken = 0
 
@@ -55,14 +55,14 @@ class Ours:
     def load(self, name, text, entry):
         module = ctypes.c_void_p()
         source = Source(ctypes.sizeof(Source), name, text, len(text), 0, entry, None, 0)
-        status = self.library.tirc_load(self.session, ctypes.byref(source), ctypes.byref(module))
+        status = self.tirc.tirc_load(self.session, ctypes.byref(source), ctypes.byref(module))
         if status != 0:
             raise SystemExit(f"{name.decode()}: tirc_load gives {status}")
         return module
 
     def emit(self, module):
         self.taken = 0
-        status = self.library.tirc_emit(module, 0, None, self.sink, None)
+        status = self.tirc.tirc_emit(module, 0, None, self.sink, None)
         if status != 0 or self.taken == 0:
             raise SystemExit(f"tirc_emit gives {status}")
 

@@ -169,8 +169,12 @@ lower_result *lower_module(base_arena *arena, ir_module *module, const lower_opt
             sort_parameters(function);
         lower_plan *plan = start_plan(arena, result, function);
         base_vector_push(arena, &result->plans, plan);
-        contexts[i] =
-            (lower_context){arena, module->diagnostics, result->module, options, function, plan, NULL, 0};
+        contexts[i] = (lower_context){.arena = arena,
+                                      .diagnostics = module->diagnostics,
+                                      .module = result->module,
+                                      .options = options,
+                                      .function = function,
+                                      .plan = plan};
     }
     bool done = run_passes(contexts, count, result->module, options);
     return done ? result : NULL;

@@ -16,6 +16,7 @@ typedef struct lower_context {
     lower_plan *plan;
     arith_facts *facts; /* of the running pass; made again by every pass that asks */
     unsigned inside;    /* lower_under_conditions: how many are at work */
+    base_map *answers;  /* lower_tile_memo.c's */
 } lower_context;
 typedef void (*lower_pass_run)(lower_context *context);
 
@@ -107,6 +108,9 @@ lower_alignment lower_access_alignment(lower_context *context, const ir_tensor *
 unsigned lower_chunk_limit(num_dtype dtype);
 
 /* ---- lower_launch.c ---- */
-/* Whether a local allocation is only ever accessed at constant indices; reason is a text for people. */
-bool lower_local_is_static(const ir_function *function, const ir_tensor *tensor, const char **reason);
+/* How each local allocation of the function is accessed: one walk for all of them. */
+typedef struct lower_locals lower_locals;
+lower_locals *lower_judge_locals(const ir_function *function);
+/* Whether the allocation is only ever accessed at constant indices; reason is a text for people. */
+bool lower_local_is_static(const lower_locals *locals, const ir_tensor *tensor, const char **reason);
 #endif

@@ -9,67 +9,84 @@
 enum { LOCAL_LIMIT = 512 * 1024 };
 
 /* ---- local tensors ---- */
-typedef struct local_question {
-    const ir_tensor *tensor;
-    base_builder text;
-    const char *why; /* first reason against registers */
-} local_question;
+struct lower_locals {
+    base_arena *arena;
+    base_map *reasons; /* ir_tensor id + 1 -> first reason against registers */
+    ir_memo *met;
+};
 
-static bool is_data_of(const ir_expr *e, const ir_tensor *tensor) {
-    return e->op == IR_DATA && e->at.tensor == tensor;
+static void refuse(lower_locals *locals, const ir_tensor *tensor, const char *reason) {
+    uint64_t key = (uint64_t)tensor->id + 1;
+    if (!base_map_get(locals->reasons, key))
+        base_map_set(locals->reasons, key, (void *)(uintptr_t)reason);
 }
 
-static void judge_index(local_question *q, const ir_expr *base, const ir_expr *index) {
-    if (q->why)
-        return;
-    if (base->op == IR_REINTERPRET && is_data_of(base->args[0], q->tensor)) {
-        q->why = "accessed as another element type";
-    } else if (is_data_of(base, q->tensor) && !ir_is_int(index, NULL)) {
-        base_builder_string(&q->text, "indexed at run time by ");
-        ir_expr_print(index, &q->text);
-        q->why = q->text.data;
+static bool is_local(const ir_expr *e) {
+    return e->op == IR_DATA && e->at.tensor->type.scope == IR_SCOPE_LOCAL;
+}
+
+static void judge_index(lower_locals *locals, const ir_expr *base, const ir_expr *index) {
+    if (base->op == IR_REINTERPRET && is_local(base->args[0])) {
+        refuse(locals, base->args[0]->at.tensor, "accessed as another element type");
+    } else if (is_local(base) && !ir_is_int(index, NULL) &&
+               !base_map_get(locals->reasons, (uint64_t)base->at.tensor->id + 1)) {
+        base_builder text;
+        base_builder_start(&text, locals->arena);
+        base_builder_string(&text, "indexed at run time by ");
+        ir_expr_print(index, &text);
+        refuse(locals, base->at.tensor, text.data);
     }
 }
 
 static void judge_expression(void *user, const ir_expr *e) {
-    local_question *q = user;
     if (e->op == IR_POINTER_LOAD) {
-        judge_index(q, e->args[0], e->args[1]);
+        judge_index(user, e->args[0], e->args[1]);
         return;
     }
-    for (uint32_t i = 0; i < e->count && !q->why; i++)
-        if (is_data_of(e->args[i], q->tensor) && e->op != IR_REINTERPRET)
-            q->why = "its address is taken";
+    for (uint32_t i = 0; i < e->count && e->op != IR_REINTERPRET; i++)
+        if (is_local(e->args[i]))
+            refuse(user, e->args[i]->at.tensor, "its address is taken");
 }
 
 static void judge_operand(void *user, const ir_expr **e) {
-    local_question *q = user;
-    if (is_data_of(*e, q->tensor) && !q->why)
-        q->why = "its address is taken";
-    ir_expr_visit(*e, judge_expression, user);
+    lower_locals *locals = user;
+    if (is_local(*e))
+        refuse(locals, (*e)->at.tensor, "its address is taken");
+    ir_expr_visit_new(locals->met, *e, judge_expression, locals);
 }
 
 static void judge_statement(void *user, ir_stmt *s) {
-    local_question *q = user;
     if (s->kind != IR_STMT_POINTER_STORE) {
         ir_stmt_expressions(s, judge_operand, user);
         return;
     }
     const ir_expr *operands[] = {s->as.pointer_store.index, s->as.pointer_store.value};
-    judge_index(q, s->as.pointer_store.base, s->as.pointer_store.index);
-    judge_operand(q, &operands[0]);
-    judge_operand(q, &operands[1]);
+    judge_index(user, s->as.pointer_store.base, s->as.pointer_store.index);
+    judge_operand(user, &operands[0]);
+    judge_operand(user, &operands[1]);
 }
 
-bool lower_local_is_static(const ir_function *function, const ir_tensor *tensor, const char **reason) {
-    local_question q = {.tensor = tensor};
-    base_builder_start(&q.text, function->module->arena);
-    lower_visit_statements(function->body, judge_statement, &q);
-    *reason = q.why ? q.why : "every index is a constant";
-    return !q.why;
+lower_locals *lower_judge_locals(const ir_function *function) {
+    base_arena *arena = function->module->arena;
+    lower_locals *locals = BASE_NEW(arena, lower_locals);
+    *locals = (lower_locals){arena, base_map_create(arena), ir_memo_open(function->module)};
+    lower_visit_statements(function->body, judge_statement, locals);
+    ir_memo_close(locals->met);
+    return locals;
+}
+
+bool lower_local_is_static(const lower_locals *locals, const ir_tensor *tensor, const char **reason) {
+    const char *why = base_map_get(locals->reasons, (uint64_t)tensor->id + 1);
+    *reason = why ? why : "every index is a constant";
+    return !why;
 }
 
 /* ---- storage ---- */
+typedef struct plan_state {
+    lower_context *context;
+    lower_locals *locals; /* NULL: nobody asked */
+} plan_state;
+
 static uint64_t align_up(uint64_t value, uint64_t align) {
     return (value + align - 1) / align * align;
 }
@@ -101,10 +118,13 @@ static void plan_shared(lower_context *context, const ir_stmt *s, uint64_t bytes
               "allocate one arena with scope \"shared.dyn\" and declare views into it");
 }
 
-static void plan_local(lower_context *context, const ir_stmt *s, uint64_t bytes) {
+static void plan_local(plan_state *state, const ir_stmt *s, uint64_t bytes) {
+    lower_context *context = state->context;
     const ir_tensor *tensor = s->as.allocate.tensor;
     lower_local row = {.name = tensor->name, .span = tensor->span};
-    row.in_registers = lower_local_is_static(context->function, tensor, &row.reason);
+    if (!state->locals)
+        state->locals = lower_judge_locals(context->function);
+    row.in_registers = lower_local_is_static(state->locals, tensor, &row.reason);
     base_vector_push(context->arena, &context->plan->locals, row);
     if (bytes > LOCAL_LIMIT)
         base_report(context->diagnostics, BASE_ERROR, "T0418", s->span,
@@ -113,14 +133,15 @@ static void plan_local(lower_context *context, const ir_stmt *s, uint64_t bytes)
 }
 
 static void plan_statement(void *user, ir_stmt *s) {
-    lower_context *context = user;
+    plan_state *state = user;
+    lower_context *context = state->context;
     uint64_t elements;
     if (s->kind != IR_STMT_ALLOCATE || s->as.allocate.tensor->type.scope == IR_SCOPE_TMEM ||
         !lower_footprint(context, s->as.allocate.tensor, s->span, &elements))
         return;
     uint64_t bytes = lower_bytes(&s->as.allocate.tensor->type, elements);
     if (s->as.allocate.tensor->type.scope == IR_SCOPE_LOCAL)
-        plan_local(context, s, bytes);
+        plan_local(state, s, bytes);
     else
         plan_shared(context, s, bytes);
 }
@@ -169,7 +190,8 @@ static void look_for_grid_barrier(void *user, ir_stmt *s) {
 
 void lower_launch(lower_context *context) {
     context->facts = arith_facts_create_later(context->arena, context->function);
-    lower_visit_statements(context->function->body, plan_statement, context);
+    plan_state state = {context, NULL};
+    lower_visit_statements(context->function->body, plan_statement, &state);
     lower_lifetimes(context);
     const ir_launch *launch = &context->function->launch;
     bool cooperative = false;

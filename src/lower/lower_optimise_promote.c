@@ -17,6 +17,7 @@ typedef struct state {
     lower_context *context;
     base_map *tensors; /* ir_tensor id + 1 -> promotion */
     base_map *refused; /* ir_tensor id + 1 -> reason */
+    lower_locals *locals;
 } state;
 
 static promotion *promotion_of(state *st, const ir_expr *base) {
@@ -49,7 +50,9 @@ static void find_candidate(void *user, ir_stmt *s) {
         if (elements > MAXIMUM_ELEMENTS)
             break;
     }
-    if (!lower_local_is_static(st->context->function, tensor, &reason)) {
+    if (!st->locals)
+        st->locals = lower_judge_locals(st->context->function);
+    if (!lower_local_is_static(st->locals, tensor, &reason)) {
         base_map_set(st->refused, (uint64_t)tensor->id + 1, (void *)(uintptr_t)reason);
         return;
     }
@@ -208,7 +211,7 @@ static void report_statement(void *user, ir_stmt *s) {
 }
 
 void lower_optimise_promote(lower_context *context) {
-    state st = {context, base_map_create(context->arena), base_map_create(context->arena)};
+    state st = {context, base_map_create(context->arena), base_map_create(context->arena), NULL};
     ir_stmt *body = context->function->body;
     lower_visit_statements(body, find_candidate, &st);
     if (base_map_count(st.tensors)) {

@@ -159,4 +159,10 @@ const char *lower_tile_refuse_tmem(lower_tile *op);
 void lower_tile_emit_tmem(lower_tile *op);
 const char *lower_tile_refuse_mma(lower_tile *op);
 void lower_tile_emit_mma(lower_tile *op);
+
+/* ---- lower_tile_memo.c ---- */
+/* The answer to a question that was asked before in this function; the question is bytes that say all of it.
+ */
+bool lower_tile_recall(lower_tile *op, const void *question, size_t size, int64_t *value);
+int64_t lower_tile_remember(lower_tile *op, const void *question, size_t size, int64_t value);
 #endif

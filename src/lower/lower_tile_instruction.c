@@ -3,6 +3,7 @@
  * memory, matrix descriptors. Must not know which operation needs them. */
 #include "lower/lower_tile.h"
 #include "lower/lower_tile_instruction.h"
+#include <string.h>
 
 enum { SHARED_LIMIT = 1 << 19 }; /* elements of 4 bits that shared memory could hold */
 
@@ -315,6 +316,47 @@ static int64_t canonical(const lower_tile_matrix *m, unsigned bits, int64_t row,
            (plain ? along * m->stride + down * m->leading : along * m->leading + down * m->stride);
 }
 
+/* Element by element: the layout and the descriptor's own arithmetic. */
+static bool look_at_elements(const probe *p, const lower_tile_matrix *m, unsigned bits, int64_t depth) {
+    int64_t unit = 128 / bits;
+    bool mn = m->mn_major;
+    for (int64_t k = 0; k < m->depth; k += depth) {
+        int64_t from = bytes_at(p, 0, k);
+        for (int64_t row = 0; row < m->rows; row += mn ? unit : 1)
+            for (int64_t j = 0; j < depth; j += mn ? 1 : unit) {
+                int64_t at = bytes_at(p, row, k + j);
+                if (at - from != canonical(m, bits, row, j) ||
+                    bytes_at(p, row + (mn ? unit - 1 : 0), k + j + (mn ? 0 : unit - 1)) - at !=
+                        16 - (bits + 7) / 8)
+                    return false;
+            }
+    }
+    return true;
+}
+
+static bool is_canonical(const probe *p, const lower_tile_matrix *m, unsigned bits, int64_t depth) {
+    struct {
+        const char *what;
+        const layout_tile *layout;
+        int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES];
+        int64_t rank, row_axis, k_axis, rows, depth, step, stride, leading, bits, mode, mn_major, wide_atoms;
+    } question;
+    int64_t answer;
+    memset(&question, 0, sizeof question);
+    question.what = "canonical";
+    question.layout = p->region->tensor->type.layout;
+    question.rank = p->region->rank;
+    memcpy(question.shape, p->shape, p->region->rank * sizeof *p->shape);
+    memcpy(question.begin, p->begin, p->region->rank * sizeof *p->begin);
+    question.row_axis = p->row_axis, question.k_axis = p->k_axis;
+    question.rows = m->rows, question.depth = m->depth, question.step = depth;
+    question.stride = m->stride, question.leading = m->leading, question.bits = bits;
+    question.mode = m->mode, question.mn_major = m->mn_major, question.wide_atoms = m->wide_atoms;
+    if (!lower_tile_recall(p->op, &question, sizeof question, &answer))
+        answer = lower_tile_remember(p->op, &question, sizeof question, look_at_elements(p, m, bits, depth));
+    return answer != 0;
+}
+
 static const char *expected_layout(lower_tile *op, const probe *p) {
     const lower_tile_region *region = p->region;
     return base_arena_format(op->context->arena,
@@ -422,17 +464,8 @@ static const char *describe(lower_tile *op, const probe *p, int64_t depth, lower
     if (m->leading < 0 || m->stride < 0 || m->leading % 16 || m->stride % 16 || m->leading >> 18 ||
         m->stride >> 18)
         return expected_layout(op, p);
-    /* element by element: the layout and the descriptor's own arithmetic */
-    for (int64_t k = 0; k < m->depth; k += depth) {
-        int64_t from = bytes_at(p, 0, k);
-        for (int64_t row = 0; row < m->rows; row += mn ? unit : 1)
-            for (int64_t j = 0; j < depth; j += mn ? 1 : unit)
-                if (bytes_at(p, row, k + j) - from != canonical(m, bits, row, j) ||
-                    bytes_at(p, row + (mn ? unit - 1 : 0), k + j + (mn ? 0 : unit - 1)) -
-                            bytes_at(p, row, k + j) !=
-                        16 - (bits + 7) / 8)
-                    return expected_layout(op, p);
-    }
+    if (!is_canonical(p, m, bits, depth))
+        return expected_layout(op, p);
     if (mn && bits == 32 && !m->wide_atoms)
         return base_arena_format(
             arena,

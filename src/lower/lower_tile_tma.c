@@ -130,8 +130,8 @@ static int64_t place_of(lower_tile *op, const plan *p, const layout_tile *plain,
 }
 
 /* How many neighbours along the last axis stay together, as a divisor of its extent. */
-static int64_t run_length(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape,
-                          int64_t extent) {
+static int64_t find_run_length(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape,
+                               int64_t extent) {
     int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), run = 1;
     uint32_t last = p->global->rank - 1;
     for (; run < extent && run < RUN_LIMIT; run++) {
@@ -145,7 +145,7 @@ static int64_t run_length(lower_tile *op, const plan *p, const layout_tile *plai
 }
 
 /* A box fills shared memory row by row; every element of the first box is looked at by runs of 16 bytes. */
-static bool box_is_dense(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape) {
+static bool look_at_box(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape) {
     int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), total = 1;
     uint32_t rank = p->global->rank;
     for (uint32_t i = 0; i < rank; i++)
@@ -164,6 +164,49 @@ static bool box_is_dense(lower_tile *op, const plan *p, const layout_tile *plain
             return false;
     }
     return true;
+}
+
+/* Both look at many elements: once for all copies of the same shape into the same place of a layout. */
+typedef struct box_question {
+    const char *what;
+    const layout_tile *layout;
+    int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES], size[LOWER_TILE_AXES], axis[LOWER_TILE_AXES];
+    int64_t extent, shared_rank, global_rank, bits;
+} box_question;
+
+static void ask(lower_tile *op, const plan *p, const int64_t *shape, const char *what, box_question *q) {
+    memset(q, 0, sizeof *q);
+    q->what = what;
+    q->layout = p->shared->tensor->type.layout;
+    q->shared_rank = p->shared->rank, q->global_rank = p->global->rank;
+    q->bits = num_dtype_bits(p->shared->tensor->type.dtype);
+    memcpy(q->shape, shape, p->shared->rank * sizeof *shape);
+    for (uint32_t i = 0; i < p->shared->rank; i++)
+        if (!arith_is_constant(op->context->facts, p->shared->start[i], &q->begin[i]))
+            q->begin[i] = 0;
+    for (uint32_t i = 0; i < p->global->rank; i++)
+        q->axis[i] = p->shared_axis[i];
+}
+
+static int64_t run_length(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape,
+                          int64_t extent) {
+    box_question q;
+    int64_t run;
+    ask(op, p, shape, "run", &q);
+    q.extent = extent;
+    return lower_tile_recall(op, &q, sizeof q, &run)
+               ? run
+               : lower_tile_remember(op, &q, sizeof q, find_run_length(op, p, plain, shape, extent));
+}
+
+static bool box_is_dense(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape) {
+    box_question q;
+    int64_t dense;
+    ask(op, p, shape, "box", &q);
+    memcpy(q.size, p->size, p->global->rank * sizeof *q.size);
+    return (lower_tile_recall(op, &q, sizeof q, &dense)
+                ? dense
+                : lower_tile_remember(op, &q, sizeof q, look_at_box(op, p, plain, shape))) != 0;
 }
 
 static const char *read_shared(lower_tile *op, plan *p) {
