@@ -61,6 +61,8 @@ typedef struct script_scope_ids {
 } script_scope_ids;
 
 struct script_evaluator {
+    base_map *ptx_instructions;     /* script_ptx.c: hash of the name -> what is known of it */
+    struct script_matcher *matcher; /* script_ptx.c: room that no instruction uses now */
     base_arena *arena;
     base_diagnostics *diagnostics;
     ir_module *module;

@@ -97,7 +97,7 @@ typedef struct destination {
 } destination;
 
 enum { MAX_VALUES = 300 };
-typedef struct matcher {
+typedef struct script_matcher {
     script_evaluator *e;
     const char *name;
     ptx_pattern pattern;
@@ -115,6 +115,26 @@ typedef struct matcher {
     base_span where;
     char why[300];
 } matcher;
+
+/* The lists are long: their room is used again. */
+static matcher *matcher_take(script_evaluator *e) {
+    matcher *m = e->matcher ? e->matcher : BASE_NEW(e->arena, matcher);
+    e->matcher = NULL;
+    m->e = e;
+    m->name = NULL;
+    m->form = NULL;
+    m->pattern = (ptx_pattern){0};
+    m->count = m->result_count = m->arg_count = m->operand_count = m->furthest = 0;
+    memset(m->operands, 0, sizeof m->operands);
+    m->is_hard = false;
+    m->where = BASE_NO_SPAN;
+    m->why[0] = '\0';
+    return m;
+}
+
+static void matcher_give(matcher *m) {
+    m->e->matcher = m;
+}
 
 /* Keeps the reason that got furthest through the arguments. */
 __attribute__((format(printf, 4, 5))) static bool
@@ -785,34 +805,60 @@ static script_value no_instruction(script_evaluator *e, base_span span, const ch
     return script_poison();
 }
 
-static script_value misfit(matcher *m, const base_builder *accepted, base_span span) {
+static script_value misfit(matcher *m, const char *accepted, base_span span) {
     base_diagnostic *d = script_error(m->e, "T0518", m->where.end ? m->where : span, "`%s`: %s", m->name,
                                       m->why[0] ? m->why : "the operands do not fit");
-    base_help(m->e->diagnostics, d, "accepted: %s", accepted->data);
+    base_help(m->e->diagnostics, d, "accepted: %s", accepted);
     return script_poison();
 }
 
-script_value script_ptx_instruction(script_evaluator *e, const char *text, const script_arguments *arguments,
-                                    base_span span, base_span name_span) {
-    base_builder why, accepted, name;
+/* A name of an instruction as scripts write it, and its forms: kernels write few of them, many times. */
+typedef struct known_name {
+    struct known_name *next; /* of another name with the same hash */
+    const char *text;
+    ptx_pattern pattern; /* opcode, modifiers and types */
+    const char *name;    /* in the table's order */
     ptx_pattern_form *forms;
-    bool preserve, found = false;
-    ir_type type = {0};
-    if (!script_need_kernel(e, span, "a PTX instruction"))
-        return script_poison();
-    matcher *m = BASE_NEW(e->arena, matcher);
-    m->e = e;
+    uint32_t count;
+    const char *accepted; /* the forms in words */
+} known_name;
+
+static const known_name *know(script_evaluator *e, const char *text, base_span span) {
+    base_builder why, accepted, name;
+    uint64_t hash = base_hash(text, strlen(text), 0);
+    if (!e->ptx_instructions)
+        e->ptx_instructions = base_map_create(e->arena);
+    known_name *first = base_map_get(e->ptx_instructions, hash);
+    for (const known_name *k = first; k; k = k->next)
+        if (strcmp(k->text, text) == 0)
+            return k;
+    known_name *fresh = BASE_NEW(e->arena, known_name);
     base_builder_start(&why, e->arena);
     base_builder_start(&accepted, e->arena);
     base_builder_start(&name, e->arena);
-    text = family(e, text);
-    if (!ptx_pattern_name(e->arena, &e->module->patterns, text, strlen(text), &m->pattern, &why))
-        return no_instruction(e, name_span, text, &why, &accepted);
-    uint32_t count = ptx_pattern_forms(e->arena, &e->module->patterns, &m->pattern, &forms, &why, &accepted);
-    if (count == 0)
-        return no_instruction(e, name_span, text, &why, &accepted);
-    ptx_pattern_print_name(&m->pattern, &name);
-    m->name = name.data;
+    if (ptx_pattern_name(e->arena, &e->module->patterns, text, strlen(text), &fresh->pattern, &why))
+        fresh->count = ptx_pattern_forms(e->arena, &e->module->patterns, &fresh->pattern, &fresh->forms, &why,
+                                         &accepted);
+    if (fresh->count == 0) {
+        no_instruction(e, span, text, &why, &accepted);
+        return NULL;
+    }
+    ptx_pattern_print_name(&fresh->pattern, &name);
+    fresh->next = first;
+    fresh->text = base_arena_string(e->arena, text, strlen(text));
+    fresh->name = name.data;
+    fresh->accepted = accepted.data;
+    base_map_set(e->ptx_instructions, hash, fresh);
+    return fresh;
+}
+
+static script_value instruction(matcher *m, const known_name *known, const script_arguments *arguments,
+                                base_span span) {
+    script_evaluator *e = m->e;
+    bool preserve, found = false;
+    ir_type type = {0};
+    m->pattern = known->pattern;
+    m->name = known->name;
     for (size_t i = 0; i < arguments->items.count; i++)
         if (!arguments->items.items[i].name &&
             !flatten(m, arguments->items.items[i].value, arguments->items.items[i].span))
@@ -820,16 +866,16 @@ script_value script_ptx_instruction(script_evaluator *e, const char *text, const
     if (!take_guard(m, arguments, &preserve))
         return script_poison();
     uint32_t guards = m->arg_count;
-    for (uint32_t i = 0; i < count && !found; i++) {
+    for (uint32_t i = 0; i < known->count && !found; i++) {
         base_builder ignored;
         base_builder_start(&ignored, e->arena);
-        m->form = &forms[i];
+        m->form = &known->forms[i];
         m->result_count = m->operand_count = 0;
         m->arg_count = guards;
         found = match(m, 0, 0) && result_type(m, &type) && check(m, type, &ignored);
     }
     if (!found)
-        return misfit(m, &accepted, span);
+        return misfit(m, known->accepted, span);
     if (preserve && (m->pattern.guard < 0 || m->result_count == 0)) {
         script_error(e, "T0522", span, "preserve_dst= needs pred= and a destination");
         return script_poison();
@@ -838,6 +884,19 @@ script_value script_ptx_instruction(script_evaluator *e, const char *text, const
     m->pattern.arguments = m->arg_count;
     emit(m, type, span);
     return script_none();
+}
+
+script_value script_ptx_instruction(script_evaluator *e, const char *text, const script_arguments *arguments,
+                                    base_span span, base_span name_span) {
+    if (!script_need_kernel(e, span, "a PTX instruction"))
+        return script_poison();
+    const known_name *known = know(e, family(e, text), name_span);
+    if (!known)
+        return script_poison();
+    matcher *m = matcher_take(e);
+    script_value result = instruction(m, known, arguments, span);
+    matcher_give(m);
+    return result;
 }
 
 /* ---- helpers of the namespace ---- */
@@ -906,17 +965,17 @@ const ir_expr *script_ptx_shared_address(script_evaluator *e, script_value v, ba
     static const ptx_pattern_rule rule = {
         .role = PTX_ROLE_ADDRESS, .name = "address", .space = PTX_PLACE_SHARED};
     ptx_pattern_operand operand;
-    matcher *m = BASE_NEW(e->arena, matcher);
-    m->e = e;
-    m->values[0] = (given){v, span, 0};
-    m->count = 1;
     if (script_is_poison(v))
         return NULL;
-    if (!take_address(m, 0, &rule, &operand)) {
+    matcher *m = matcher_take(e);
+    m->values[0] = (given){v, span, 0};
+    m->count = 1;
+    const ir_expr *x = take_address(m, 0, &rule, &operand) ? m->args[0] : NULL;
+    if (!x)
         script_error(e, "T0518", span, "%s", m->why);
+    matcher_give(m);
+    if (!x)
         return NULL;
-    }
-    const ir_expr *x = m->args[0];
     if (operand.bits)
         x = ir_binary(e->module, IR_ADD, x,
                       ir_int(e->module, (num_dtype)x->type.dtype, (int64_t)operand.bits));
