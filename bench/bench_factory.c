@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A factory whose kernel has 500 lines, generated here, compiled by a cold process to CUDA and to PTX: the
- * least of several times, and the least of the processor's, which other work on the machine changes less. */
-#include <stdio.h>
+ * How long a cold process takes to compile long factory kernels and the single-tile tcgen05 script to CUDA
+ * and to PTX: the least of several times, and the least of the processor's, which other work on the machine
+ * changes less. Then the same by the line at three sizes, in instructions where the processor counts them for
+ * us: what grows is not linear. */
+#include "bench_factory.h"
+#include <linux/perf_event.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LINES = 500, ROUNDS = 21 };
+enum { LINES = 500, ROUNDS = 21, SIZES = 3, GROWTH_ROUNDS = 7 };
 static const double limit = 10; /* ms */
+static const double growth = 1.2,
+                    growth_of_time = 2; /* of the cost of a line, from the first size to the last */
+static const int sizes[SIZES] = {500, 2000, 8000};
+
+typedef struct cost {
+    double wall, processor; /* s */
+    uint64_t instructions;  /* 0: not counted here */
+} cost;
 
 static double now(void) {
     struct timespec t;
@@ -20,98 +36,171 @@ static double seconds_of(struct timeval t) {
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-static const char head[] = "from tvm.script import tirx as T\n"
-                           "\n"
-                           "\n"
-                           "def pipeline(M=65536, block=256, depth=4):\n"
-                           "    strides = [3 * i + 1 for i in range(64)]\n"
-                           "    rows = {f\"step{i}\": i % depth for i in range(64)}\n"
-                           "    assert M % block == 0\n"
-                           "\n"
-                           "    @T.inline\n"
-                           "    def mix(to, at, x, y):\n"
-                           "        to[at] = to[at] + x * y\n"
-                           "\n"
-                           "    @T.prim_func\n"
-                           "    def kernel(A: T.Buffer((M,), \"float32\"), B: T.Buffer((M,), \"float32\"),\n"
-                           "               C: T.Buffer((M,), \"float32\")):\n"
-                           "        T.device_entry()\n"
-                           "        bx = T.cta_id([M // block])\n"
-                           "        tx = T.thread_id([block])\n"
-                           "        S = T.alloc_shared((depth, block), \"float32\")\n"
-                           "        at: T.let = bx * block + tx\n"
-                           "        S[0, tx] = A[at]\n";
-static const char tail[] = "        C[at] = C[at] + S[depth - 1, tx]\n"
-                           "\n"
-                           "    return kernel\n";
-
-static int count_lines(const char *text) {
-    int lines = 0;
-    for (; *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
-/* Steps of nine lines, each with numbers of its own, until the file is long enough. */
-static int generate(FILE *file) {
-    int lines = count_lines(head) + count_lines(tail);
-    fputs(head, file);
-    for (int j = 0; lines < LINES; j++, lines += 9) {
-        int k = j % 64;
-        fprintf(file, "        for i%d in T.serial(strides[%d] %% 7 + 1):\n", j, k);
-        fprintf(file, "            a%d: T.let = A[(at + i%d * strides[%d]) %% M]\n", j, j, k);
-        fprintf(file, "            b%d: T.let = B[(at * %d + i%d) %% M]\n", j, j + 3, j);
-        fprintf(file, "            if (at + i%d) %% %d == 0:\n", j, j + 2);
-        fprintf(file, "                C[at] = C[at] + a%d * b%d\n", j, j);
-        fprintf(file, "            else:\n");
-        fprintf(file, "                C[at] = C[at] - a%d / (b%d * b%d + %d.5)\n", j, j, j, j);
-        fprintf(file, "            mix(S, (rows[\"step%d\"], tx), a%d, T.exp(b%d))\n", k, j, j);
-        fprintf(file, "        T.cuda.cta_sync()\n");
-    }
-    fputs(tail, file);
-    return lines;
+/* Counts from the child's exec on; -1: this machine does not. */
+static int open_counter(pid_t child) {
+    struct perf_event_attr event = {.type = PERF_TYPE_HARDWARE,
+                                    .size = sizeof event,
+                                    .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                    .disabled = 1,
+                                    .enable_on_exec = 1,
+                                    .exclude_kernel = 1,
+                                    .exclude_hv = 1};
+    return (int)syscall(SYS_perf_event_open, &event, child, -1, -1, 0);
 }
 
 /* False: it did not run. */
-static int compile(const char *tirc, const char *kernel, const char *emit, const char *out) {
-    double least = 1e9, processor = 1e9;
-    for (int round = 0; round < ROUNDS; round++) {
-        double start = now();
-        pid_t child = fork();
-        if (child == 0) {
+static int run(const char *tirc, const char *kernel, const char *emit, const char *out, cost *c) {
+    int start_line[2], status = 1;
+    struct rusage usage;
+    char go = 0;
+    if (pipe(start_line) != 0)
+        return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        close(start_line[1]);
+        if (read(start_line[0], &go, 1) == 1)
             execl(tirc, tirc, "build", kernel, "--emit", emit, "-o", out, (char *)NULL);
-            _exit(127);
-        }
-        int status = 1;
-        struct rusage usage;
-        if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0) {
-            fprintf(stderr, "%s build %s --emit %s did not run\n", tirc, kernel, emit);
-            return 0;
-        }
-        double wall = now() - start, used = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-        least = wall < least ? wall : least;
-        processor = used < processor ? used : processor;
+        _exit(127);
     }
-    printf("  to %-32s%9.2f%11.2f%9.0f%s\n", emit, 1e3 * least, 1e3 * processor, limit,
-           1e3 * least < limit ? "" : "  OVER");
+    int counter = child > 0 ? open_counter(child) : -1;
+    close(start_line[0]);
+    double start = now();
+    int started = child > 0 && write(start_line[1], &go, 1) == 1;
+    close(start_line[1]);
+    if (child > 0 && wait4(child, &status, 0, &usage) < 0)
+        status = 1;
+    c->wall = now() - start;
+    c->instructions = 0;
+    if (counter >= 0 && read(counter, &c->instructions, sizeof c->instructions) != sizeof c->instructions)
+        c->instructions = 0;
+    if (counter >= 0)
+        close(counter);
+    if (!started || status != 0) {
+        fprintf(stderr, "%s build %s --emit %s did not run\n", tirc, kernel, emit);
+        return 0;
+    }
+    c->processor = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    return 1;
+}
+
+static int least(const char *tirc, const char *kernel, const char *emit, const char *out, int rounds,
+                 cost *best) {
+    for (int round = 0; round < rounds; round++) {
+        cost c;
+        if (!run(tirc, kernel, emit, out, &c))
+            return 0;
+        if (round == 0) {
+            *best = c;
+            continue;
+        }
+        best->wall = c.wall < best->wall ? c.wall : best->wall;
+        best->processor = c.processor < best->processor ? c.processor : best->processor;
+        best->instructions = c.instructions < best->instructions ? c.instructions : best->instructions;
+    }
+    return 1;
+}
+
+/* ---- rows ---- */
+
+static const char *const emits[] = {"cuda", "ptx"};
+
+static int time_rows(const char *tirc, const char *name, int lines, const char *kernel, const char *out) {
+    for (int e = 0; e < 2; e++) {
+        cost c;
+        char row[80];
+        if (!least(tirc, kernel, emits[e], out, ROUNDS, &c))
+            return 0;
+        snprintf(row, sizeof row, "%s (%d lines) to %s", name, lines, emits[e]);
+        printf("  %-50s%9.2f%11.2f%9.0f%s\n", row, 1e3 * c.wall, 1e3 * c.processor, limit,
+               1e3 * c.wall < limit ? "" : "  OVER");
+    }
+    return 1;
+}
+
+/* The file in a folder of its own, and FILE:ENTRY; 0: it could not be made. */
+static int make_file(const char *path, const factory_shape *shape, int lines) {
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return 0;
+    lines = shape->generate(file, lines);
+    return fclose(file) == 0 ? lines : 0;
+}
+
+/* 0: valgrind does not count here. */
+static uint64_t count_by_valgrind(const char *tirc, const char *kernel, const char *out) {
+    char command[400], line[200];
+    unsigned long long found = 0;
+    snprintf(
+        command, sizeof command,
+        "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' build '%s' --emit ptx -o '%s' 2>&1",
+        tirc, kernel, out);
+    FILE *pipe = popen(command, "r");
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
+        const char *at = strstr(line, "Collected : ");
+        found = at != NULL ? strtoull(at + 12, NULL, 10) : found;
+    }
+    return pipe != NULL && pclose(pipe) == 0 ? found : 0;
+}
+
+static int growth_rows(const char *tirc, const factory_shape *shape, const char *path, const char *kernel,
+                       const char *out) {
+    double first = 0, last = 0, most = growth;
+    printf("  %-50s", shape->name);
+    for (int s = 0; s < SIZES; s++) {
+        cost c;
+        int lines = make_file(path, shape, sizes[s]);
+        if (lines == 0 || !least(tirc, kernel, "ptx", out, GROWTH_ROUNDS, &c))
+            return 0;
+        if (c.instructions == 0)
+            c.instructions = count_by_valgrind(tirc, kernel, out);
+        last = (c.instructions != 0 ? 1e-3 * (double)c.instructions : 1e6 * c.processor) / lines;
+        most = c.instructions != 0 ? growth : growth_of_time;
+        first = s == 0 ? last : first;
+        printf("%9.1f", last);
+        fflush(stdout);
+    }
+    printf("%9.1f%s\n", most, last < most * first ? "" : "  OVER");
+    return 1;
+}
+
+static int measure(const char *tirc, const char *single, const char *path, const char *out) {
+    char kernel[128];
+    printf("cold process, to CUDA and to PTX\n  %-50s%9s%11s%9s\n", "ms", "least", "processor", "limit");
+    for (int i = 0; i < FACTORY_COUNT; i++) {
+        int lines = make_file(path, &factory_shapes[i], LINES);
+        snprintf(kernel, sizeof kernel, "%s:%s", path, factory_shapes[i].entry);
+        if (lines == 0 || !time_rows(tirc, factory_shapes[i].name, lines, kernel, out))
+            return 0;
+    }
+    FILE *file = fopen(single, "r");
+    int lines = 0;
+    for (int c; file != NULL && (c = getc(file)) != EOF;)
+        lines += c == '\n';
+    if (file == NULL || !time_rows(tirc, "GEMM of a single tile", lines, single, out))
+        return 0;
+    fclose(file);
+    printf("to PTX, for each line: thousands of instructions, or us of the processor where it does not count "
+           "them\n"
+           "  %-50s%9d%9d%9d%9s\n",
+           "lines", sizes[0], sizes[1], sizes[2], "growth");
+    for (int i = 0; i < FACTORY_COUNT; i++) {
+        snprintf(kernel, sizeof kernel, "%s:%s", path, factory_shapes[i].entry);
+        if (!growth_rows(tirc, &factory_shapes[i], path, kernel, out))
+            return 0;
+    }
     return 1;
 }
 
 int main(int count, char **words) {
-    char name[] = "/tmp/tirc-factory-XXXXXX.py", kernel[64], out[] = "/tmp/tirc-factory-XXXXXX";
+    char name[] = "/tmp/tirc-factory-XXXXXX.py", out[] = "/tmp/tirc-factory-XXXXXX";
     int file = mkstemps(name, 3), to = mkstemp(out);
-    FILE *stream = file < 0 ? NULL : fdopen(file, "w");
-    if (count < 2 || stream == NULL || to < 0) {
-        fprintf(stderr, "usage: bench_factory TIRC\n");
+    if (count < 3 || file < 0 || to < 0) {
+        fprintf(stderr, "usage: bench_factory TIRC SINGLE\n");
         return 2;
     }
+    close(file);
     close(to);
-    int lines = generate(stream);
-    fclose(stream);
-    snprintf(kernel, sizeof kernel, "%s:pipeline", name);
-    printf("a factory kernel of %d lines, cold process\n  %-35s%9s%11s%9s\n", lines, "ms", "least",
-           "processor", "limit");
-    int good = compile(words[1], kernel, "cuda", out) && compile(words[1], kernel, "ptx", out);
+    int good = measure(words[1], words[2], name, out);
     unlink(name);
     unlink(out);
     return !good;

@@ -104,16 +104,18 @@ ptx_instruction *ptx_build_emit(ptx_builder *b, ptx_op op, const ptx_mod *mods, 
 }
 
 ptx_operand ptx_build_register(ptx_builder *b, ptx_build_class class) {
-    char name[24], digits[12], *first = digits + sizeof(digits) - 1, *to;
+    char text[24], digits[12], *first = digits + sizeof(digits) - 1, *to;
     unsigned number = ++b->counters[class];
     *first = '\0';
     do
         *--first = (char)('0' + number % 10);
     while ((number /= 10) != 0);
-    to = stpcpy(name, classes[class].stem);
-    memcpy(to, first, (size_t)(digits + sizeof(digits) - first));
+    to = stpcpy(text, classes[class].stem);
+    size_t size = (size_t)(digits + sizeof(digits) - first);
+    memcpy(to, first, size);
+    const char *name = base_arena_copy(b->arena, text, (size_t)(to - text) + size);
     ptx_operand operand = {.kind = PTX_OPERAND_REGISTER};
-    operand.of.reg = ptx_register_create(b->module, b->function, name, classes[class].type);
+    operand.of.reg = ptx_register_create_named(b->module, b->function, name, classes[class].type);
     return operand;
 }
 

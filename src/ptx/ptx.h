@@ -266,6 +266,9 @@ ptx_module *ptx_module_create(base_arena *arena, base_diagnostics *diagnostics);
 ptx_function *ptx_function_create(ptx_module *module, const char *name, bool is_entry);
 ptx_register *ptx_register_create(ptx_module *module, ptx_function *function, const char *name,
                                   ptx_type type);
+/* The same with a name that lives as long as the module and that no other register of the function has. */
+ptx_register *ptx_register_create_named(ptx_module *module, ptx_function *function, const char *name,
+                                        ptx_type type);
 ptx_function *ptx_function_find(const ptx_module *module, const char *name);
 ptx_variable *ptx_variable_find(const ptx_module *module, const char *name);
 

@@ -29,8 +29,13 @@ ptx_function *ptx_function_create(ptx_module *module, const char *name, bool is_
 
 ptx_register *ptx_register_create(ptx_module *module, ptx_function *function, const char *name,
                                   ptx_type type) {
+    return ptx_register_create_named(module, function, base_name_of(module->names, name), type);
+}
+
+ptx_register *ptx_register_create_named(ptx_module *module, ptx_function *function, const char *name,
+                                        ptx_type type) {
     ptx_register *reg = BASE_NEW(module->arena, ptx_register);
-    reg->name = base_name_of(module->names, name);
+    reg->name = name;
     reg->type = type;
     reg->id = (uint32_t)function->registers.count;
     base_vector_push(module->arena, &function->registers, reg);

@@ -343,6 +343,7 @@ static ptx_spelling *spell(ptx_table *table, const ptx_instruction *instruction)
         lowest = version > lowest ? version : lowest;
     }
     spelling->version = lowest;
+    spelling->number = table->spelling_count++;
     return spelling;
 }
 

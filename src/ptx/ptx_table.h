@@ -86,6 +86,7 @@ typedef struct ptx_spelling {
     unsigned form_count;
     const ptx_form **forms; /* those that take the modifiers */
     unsigned version;       /* lowest that knows one of the forms and each modifier */
+    uint32_t number;        /* counts the spellings of a table from 0 */
     struct ptx_spelling *next;
 } ptx_spelling;
 
@@ -96,6 +97,7 @@ typedef struct ptx_table {
     ptx_form *forms[PTX_OP_COUNT];
     unsigned counts[PTX_OP_COUNT];
     base_map *spellings; /* hash -> ptx_spelling */
+    uint32_t spelling_count;
 } ptx_table;
 
 ptx_table *ptx_table_create(base_arena *arena);

@@ -20,6 +20,7 @@ typedef struct verifier {
     unsigned version;
     bool any_target;            /* form and operands only */
     bool destination, in_group; /* the operand being checked is written; is part of a pair or vector */
+    base_map *fitting;          /* signature -> ptx_form that takes it; NULL: not kept */
     char why[200];              /* why the last operand rule did not hold */
 } verifier;
 
@@ -692,8 +693,8 @@ static void check_origin(verifier *v) {
 
 /* The form that takes the instruction; NULL: why not is in v->why, *furthest is the operand that failed
  * (UINT32_MAX: their number), *modifiers_fit whether any form takes the modifiers. */
-static const ptx_form *find_form(verifier *v, unsigned *furthest, bool *modifiers_fit) {
-    const ptx_spelling *spelling = ptx_table_spelling(v->table, v->instruction);
+static const ptx_form *find_form(verifier *v, const ptx_spelling *spelling, unsigned *furthest,
+                                 bool *modifiers_fit) {
     unsigned reached = 0;
     const ptx_form *fits = NULL;
     char why[sizeof(v->why)];
@@ -712,6 +713,45 @@ static const ptx_form *find_form(verifier *v, unsigned *furthest, bool *modifier
     }
     if (fits == NULL) {
         strcpy(v->why, why);
+    }
+    return fits;
+}
+
+/* The spelling and the types of up to five operands that are registers or floating constants, all in one number:
+ * instructions that share it share their form. 0: there is more to the operands. */
+static uint64_t signature_of(const ptx_spelling *spelling, const ptx_instruction *instruction) {
+    enum { OPERAND_BITS = 8, TYPE_BITS = 6 };
+    _Static_assert(PTX_TYPE_COUNT <= 1 << TYPE_BITS, "a type fits its field");
+    uint64_t signature = spelling->number;
+    bool of_reals = instruction->type == PTX_TYPE_F32 || instruction->type == PTX_TYPE_F64;
+    if (instruction->operand_count > 5 || spelling->number >= 1 << 20) {
+        return 0;
+    }
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        const ptx_operand *operand = &instruction->operands[i];
+        bool is_register = operand->kind == PTX_OPERAND_REGISTER,
+             is_real = of_reals && operand->kind == PTX_OPERAND_IMMEDIATE &&
+                       operand->immediate != PTX_IMMEDIATE_INT;
+        if ((!is_register && !is_real) || operand->negated) {
+            return 0;
+        }
+        signature = signature << OPERAND_BITS | (is_register ? 1u << TYPE_BITS | operand->of.reg->type
+                                                             : 2u << TYPE_BITS | operand->immediate);
+    }
+    return (signature << 3 | instruction->operand_count) + 1;
+}
+
+static const ptx_form *find_form_once(verifier *v, unsigned *furthest, bool *modifiers_fit) {
+    const ptx_spelling *spelling = ptx_table_spelling(v->table, v->instruction);
+    uint64_t signature = v->fitting ? signature_of(spelling, v->instruction) : 0;
+    const ptx_form *known = signature != 0 ? base_map_get(v->fitting, signature) : NULL;
+    if (known != NULL) {
+        *modifiers_fit = true;
+        return known;
+    }
+    const ptx_form *fits = find_form(v, spelling, furthest, modifiers_fit);
+    if (signature != 0 && fits != NULL) {
+        base_map_set(v->fitting, signature, (void *)(uintptr_t)fits);
     }
     return fits;
 }
@@ -737,7 +777,7 @@ static void check_instruction(verifier *v, bool ours) {
                     "the guard '%s' is .%s, not a predicate", instruction->guard->name,
                     ptx_type_name(instruction->guard->type));
     }
-    const ptx_form *fits = find_form(v, &furthest, &modifiers_fit);
+    const ptx_form *fits = find_form_once(v, &furthest, &modifiers_fit);
     if (!modifiers_fit) {
         report_modifiers(v);
         return;
@@ -806,6 +846,7 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     verifier v = {.module = module, .diagnostics = module->diagnostics, .arena = arena};
     v.version = module->version ? module->version : ptx_module_minimum_version(module);
     v.table = ptx_table_of(module);
+    v.fitting = base_map_create(arena);
     read_target(&v);
     for (size_t f = 0; f < module->functions.count; f++) {
         v.function = module->functions.items[f];
@@ -852,7 +893,7 @@ bool ptx_verify_instruction(base_arena *arena, ptx_table *table, const ptx_instr
     bool modifiers_fit = false;
     v.table = table;
     const ptx_form *forms = ptx_table_forms(v.table, instruction->op, &count);
-    const ptx_form *fits = find_form(&v, &furthest, &modifiers_fit);
+    const ptx_form *fits = find_form_once(&v, &furthest, &modifiers_fit);
     if (fits != NULL && target_has(&v, fits)) {
         return true;
     }
