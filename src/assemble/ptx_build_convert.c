@@ -33,69 +33,6 @@ static ptx_mod mod_of(num_dtype dtype) {
     }
 }
 
-/* ---- 8-bit floats: PTX converts them in pairs, through float16 one way ---- */
-
-static bool has_pair_form(num_dtype dtype) {
-    return dtype == NUM_DTYPE_F8E4M3FN || dtype == NUM_DTYPE_F8E5M2;
-}
-
-static ptx_mod pair_mod(num_dtype dtype) {
-    return dtype == NUM_DTYPE_F8E4M3FN ? PTX_MOD_E4M3X2 : PTX_MOD_E5M2X2;
-}
-
-/* e8m0: the byte is the exponent of a power of two; 0 is 2^-127, which float32 holds as a subnormal. */
-static ptx_operand exponent_to_f32(ptx_builder *b, ptx_operand x) {
-    const ptx_operand *want = b->want;
-    b->want = NULL;
-    ptx_operand code =
-        ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_CVT, PTX_MODS(PTX_MOD_U32, PTX_MOD_U16), PTX_ARGS(x));
-    ptx_operand bits = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_SHL, PTX_MODS(PTX_MOD_B32),
-                                         PTX_ARGS(code, ptx_build_int(23)));
-    bits = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_MAX, PTX_MODS(PTX_MOD_U32),
-                             PTX_ARGS(bits, ptx_build_int(0x400000)));
-    ptx_operand is_nan = ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_EQ, PTX_MOD_U32),
-                                           PTX_ARGS(code, ptx_build_int(255)));
-    bits = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_SELP, PTX_MODS(PTX_MOD_B32),
-                             PTX_ARGS(ptx_build_int(0x7fffffff), bits, is_nan));
-    b->want = want;
-    return ptx_build_compute(b, PTX_CLASS_F32, PTX_OP_MOV, PTX_MODS(PTX_MOD_B32), PTX_ARGS(bits));
-}
-
-static ptx_operand byte_to_f32(ptx_builder *b, num_dtype from, ptx_operand x) {
-    const ptx_operand *want = b->want;
-    if (from == NUM_DTYPE_F8E8M0FNU)
-        return exponent_to_f32(b, x);
-    if (!has_pair_form(from)) {
-        ptx_build_error(b, "T0652",
-                        "PTX has no conversion from %s: only float8_e4m3fn, float8_e5m2 and "
-                        "float8_e8m0fnu convert to other types",
-                        num_dtype_name(from));
-        return ptx_build_f32(0);
-    }
-    b->want = NULL;
-    ptx_operand pair = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_CVT,
-                                         PTX_MODS(PTX_MOD_RN, PTX_MOD_F16X2, pair_mod(from)), PTX_ARGS(x));
-    ptx_operand halves[2] = {ptx_build_register(b, PTX_CLASS_HALF), ptx_build_register(b, PTX_CLASS_HALF)};
-    ptx_operand group = ptx_build_group(b, PTX_OPERAND_VECTOR, halves, 2);
-    ptx_build_emit(b, PTX_OP_MOV, PTX_MODS(PTX_MOD_B32), PTX_ARGS(group, pair));
-    b->want = want;
-    return convert(b, PTX_CLASS_F32, PTX_MOD_NONE, PTX_MOD_F32, PTX_MOD_F16, halves[0]);
-}
-
-static ptx_operand f32_to_byte(ptx_builder *b, num_dtype to, ptx_operand x) {
-    if (!has_pair_form(to)) {
-        ptx_build_error(b, "T0652",
-                        "PTX has no conversion to %s on this target: only float8_e4m3fn and "
-                        "float8_e5m2",
-                        num_dtype_name(to));
-        return ptx_build_constant(b, PTX_CLASS_BYTE, ptx_build_int(0));
-    }
-    /* The first operand goes to the upper byte (PTX ISA, cvt), so the value is the second. */
-    return ptx_build_compute(b, PTX_CLASS_BYTE, PTX_OP_CVT,
-                             PTX_MODS(PTX_MOD_RN, PTX_MOD_SATFINITE, pair_mod(to), PTX_MOD_F32),
-                             PTX_ARGS(ptx_build_f32(0), x));
-}
-
 /* ---- the four directions ---- */
 
 static ptx_operand integer_to_integer(ptx_builder *b, num_dtype to, num_dtype from, ptx_operand x) {
@@ -131,8 +68,10 @@ static ptx_operand integer_to_float(ptx_builder *b, num_dtype to, num_dtype from
     b->want = NULL;
     x = ptx_build_in_register(b, ptx_build_class_of(source), x);
     if (class == PTX_CLASS_BYTE || to == NUM_DTYPE_TF32) {
-        /* Toward odd through float32 would be needed for wide integers; those are exact below 2^24. */
-        x = integer_to_float(b, NUM_DTYPE_F32, from, x);
+        /* float32 is exact below 2^24, and there the narrow types but e8m0 saturate. */
+        bool exact = num_dtype_bits(from) < 32 || (class == PTX_CLASS_BYTE && to != NUM_DTYPE_F8E8M0FNU);
+        x = exact ? integer_to_float(b, NUM_DTYPE_F32, from, x)
+                  : ptx_build_f32_odd(b, ptx_build_class_of(source), mod_of(from), x);
         b->want = want;
         return ptx_build_cast(b, type, f32_type, x);
     }
@@ -145,7 +84,7 @@ static ptx_operand float_to_integer(ptx_builder *b, num_dtype to, num_dtype from
     ir_type source = ir_type_prim(from, 1);
     b->want = NULL;
     if (ptx_build_class_of(source) == PTX_CLASS_BYTE) {
-        x = byte_to_f32(b, from, x);
+        x = ptx_build_narrow_to_f32(b, from, x);
         from = NUM_DTYPE_F32;
     }
     unsigned bits = num_dtype_bits(to);
@@ -165,13 +104,22 @@ static ptx_operand float_to_integer(ptx_builder *b, num_dtype to, num_dtype from
                              PTX_ARGS(x, ptx_build_int((int64_t)num_maximum(to))));
 }
 
+static ptx_operand float_to_float(ptx_builder *b, num_dtype to, num_dtype from, ptx_operand x);
+
+/* For a second rounding to fewer digits. */
+static ptx_operand as_f32(ptx_builder *b, num_dtype from, ptx_operand x) {
+    if (from == NUM_DTYPE_F64)
+        return ptx_build_f32_odd(b, PTX_CLASS_F64, PTX_MOD_F64, x);
+    return from == NUM_DTYPE_F32 ? x : float_to_float(b, NUM_DTYPE_F32, from, x);
+}
+
 static ptx_operand float_to_float(ptx_builder *b, num_dtype to, num_dtype from, ptx_operand x) {
     ptx_build_class class = ptx_build_class_of(ir_type_prim(to, 1));
     ptx_build_class source = ptx_build_class_of(ir_type_prim(from, 1));
     const ptx_operand *want = b->want;
     if (to == NUM_DTYPE_TF32) {
         b->want = NULL;
-        x = from == NUM_DTYPE_F32 ? x : float_to_float(b, NUM_DTYPE_F32, from, x);
+        x = as_f32(b, from, x);
         x = ptx_build_in_register(b, PTX_CLASS_F32, x);
         ptx_operand bits = ptx_build_compute(b, PTX_CLASS_R32, PTX_OP_CVT,
                                              PTX_MODS(PTX_MOD_RN, PTX_MOD_TF32, PTX_MOD_F32), PTX_ARGS(x));
@@ -180,15 +128,15 @@ static ptx_operand float_to_float(ptx_builder *b, num_dtype to, num_dtype from, 
     }
     if (source == PTX_CLASS_BYTE) {
         b->want = class == PTX_CLASS_F32 ? want : NULL;
-        x = byte_to_f32(b, from, x);
+        x = ptx_build_narrow_to_f32(b, from, x);
         b->want = want;
         return class == PTX_CLASS_F32 ? x : float_to_float(b, to, NUM_DTYPE_F32, x);
     }
     if (class == PTX_CLASS_BYTE) {
         b->want = NULL;
-        x = source == PTX_CLASS_F32 ? x : float_to_float(b, NUM_DTYPE_F32, from, x);
+        x = source == PTX_CLASS_F32 ? x : as_f32(b, from, x);
         b->want = want;
-        return f32_to_byte(b, to, x);
+        return ptx_build_f32_to_narrow(b, to, x);
     }
     if (class == source && (class != PTX_CLASS_HALF || to == from))
         return x; /* float32 from tfloat32 */
@@ -208,6 +156,13 @@ static ptx_operand float_to_float(ptx_builder *b, num_dtype to, num_dtype from, 
 static ptx_operand to_bool(ptx_builder *b, ir_type from, ptx_operand x) {
     if (ir_type_is_float(from)) {
         ptx_build_class class = ptx_build_class_of(from);
+        if (class == PTX_CLASS_BYTE) { /* the zero byte of e8m0 is no zero */
+            const ptx_operand *want = b->want;
+            b->want = NULL;
+            x = ptx_build_narrow_to_f32(b, from.dtype, x);
+            b->want = want;
+            return ptx_build_compare(b, IR_NE, f32_type, x, ptx_build_f32(0));
+        }
         ptx_operand zero = class == PTX_CLASS_F64   ? ptx_build_f64(0)
                            : class == PTX_CLASS_F32 ? ptx_build_f32(0)
                                                     : ptx_build_constant(b, class, ptx_build_int(0));
@@ -230,8 +185,10 @@ static ptx_operand from_bool(ptx_builder *b, ir_type to, ptx_operand x) {
         one = ptx_build_f32(1), zero = ptx_build_f32(0);
     else if (class == PTX_CLASS_F64)
         one = ptx_build_f64(1), zero = ptx_build_f64(0);
-    else if (num_dtype_is_float(to.dtype))
+    else if (num_dtype_is_float(to.dtype)) {
         one = ptx_build_int((int64_t)num_encode(to.dtype, 1, NUM_RN, false));
+        zero = ptx_build_int((int64_t)num_encode(to.dtype, 0, NUM_RN, false));
+    }
     b->want = want;
     return ptx_build_select(b, to, x, one, zero);
 }

@@ -175,6 +175,11 @@ ptx_operand ptx_build_select(ptx_builder *b, ir_type type, ptx_operand predicate
 ptx_operand ptx_build_wrap(ptx_builder *b, num_dtype dtype, ptx_operand x);
 ptx_operand ptx_build_divide(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y,
                              bool known_non_negative, bool positive_divisor);
+/* ---- ptx_build_narrow.c: floats of 8 bits and fewer ---- */
+ptx_operand ptx_build_narrow_to_f32(ptx_builder *b, num_dtype from, ptx_operand x);
+ptx_operand ptx_build_f32_to_narrow(ptx_builder *b, num_dtype to, ptx_operand x);
+/* A number of the class, .from in PTX, as float32 rounded to odd. */
+ptx_operand ptx_build_f32_odd(ptx_builder *b, ptx_build_class class, ptx_mod from, ptx_operand x);
 ptx_operand ptx_build_cast(ptx_builder *b, ir_type to, ir_type from, ptx_operand x);
 ptx_operand ptx_build_as_predicate(ptx_builder *b, ptx_operand x);
 ptx_operand ptx_build_math(ptx_builder *b, ir_op op, ir_type type, ptx_operand x, ptx_operand y);

@@ -20,6 +20,13 @@ static bool is_16(num_dtype dtype) {
 }
 
 /* ---- to and from float ---- */
+static void own_conversion(cuda_writer *w, const char *name, num_dtype dtype) {
+    const num_format *f = num_format_of(dtype);
+    cuda_use(w, HELPER_NARROW);
+    base_builder_format(w->out, "%s<%u, %d, %d>(", name, f->mantissa_bits, f->bias,
+                        f->special == NUM_SPECIAL_SIGN);
+}
+
 static void as_float(cuda_writer *w, const ir_expr *e) {
     num_dtype dtype = dtype_of(e);
     if (!is_narrow(dtype)) {
@@ -30,13 +37,20 @@ static void as_float(cuda_writer *w, const ir_expr *e) {
         cuda_apply(w, dtype == NUM_DTYPE_F16 ? "__half2float" : "__bfloat162float", &e, 1);
         return;
     }
-    base_builder_string(w->out, "((float)");
-    cuda_expr(w, e, true);
+    if (cuda_is_own_float(dtype))
+        own_conversion(w, "tirc_from_float8", dtype);
+    else
+        base_builder_string(w->out, "((float)");
+    cuda_expr(w, e, !cuda_is_own_float(dtype));
     base_builder_char(w->out, ')');
 }
 
 /* Opens the rounding to a narrow type; ")" closes it. */
 static void round_to(cuda_writer *w, num_dtype dtype) {
+    if (cuda_is_own_float(dtype)) {
+        own_conversion(w, "tirc_to_float8", dtype);
+        return;
+    }
     const char *type = cuda_scalar(w, dtype);
     base_builder_format(w->out, "%s(",
                         dtype == NUM_DTYPE_F16    ? "__float2half_rn"
@@ -243,11 +257,35 @@ static void float_to_integer(cuda_writer *w, const ir_expr *e) {
         base_builder_string(w->out, is_signed ? ")))" : "))");
 }
 
+/* A double or an integer of 32 bits and more as float, rounded to odd. */
+static void as_odd(cuda_writer *w, const ir_expr *a) {
+    num_dtype from = dtype_of(a);
+    cuda_use(w, HELPER_ODD);
+    base_builder_string(w->out, "tirc_odd(");
+    if (num_dtype_is_integer(from) && num_dtype_bits(from) == 32)
+        base_builder_string(w->out,
+                            num_dtype_class(from) == NUM_SIGNED ? "(long long)" : "(unsigned long long)");
+    cuda_expr(w, a, true);
+    base_builder_char(w->out, ')');
+}
+
+/* The source as float, when another rounding to fewer digits follows. */
+static void as_float_exactly(cuda_writer *w, const ir_expr *a) {
+    num_dtype from = dtype_of(a);
+    if (from == NUM_DTYPE_F64 || (num_dtype_is_integer(from) && num_dtype_bits(from) >= 32))
+        as_odd(w, a);
+    else if (num_dtype_is_float(from))
+        as_float(w, a);
+    else
+        simple_cast(w, ir_type_prim(NUM_DTYPE_F32, 1), a);
+}
+
 /* Into half, bfloat16 and narrower, with one rounding. */
 static void to_narrow(cuda_writer *w, const ir_expr *e) {
     const ir_expr *a = e->args[0];
     num_dtype from = dtype_of(a), to = dtype_of(e);
-    if (from == NUM_DTYPE_F64) {
+    bool integer = num_dtype_is_integer(from), is_signed = num_dtype_class(from) == NUM_SIGNED;
+    if (from == NUM_DTYPE_F64 && !cuda_is_own_float(to)) {
         cuda_scalar(w, to);
         cuda_apply(w,
                    to == NUM_DTYPE_F16    ? "__double2half"
@@ -256,7 +294,6 @@ static void to_narrow(cuda_writer *w, const ir_expr *e) {
                    e->args, 1);
         return;
     }
-    bool integer = num_dtype_is_integer(from), is_signed = num_dtype_class(from) == NUM_SIGNED;
     if (to == NUM_DTYPE_BF16 && integer && num_dtype_bits(from) >= 32) {
         /* float would round first: 24 digits are not twice 8 and two more of an integer's 63. */
         cuda_scalar(w, to);
@@ -268,7 +305,9 @@ static void to_narrow(cuda_writer *w, const ir_expr *e) {
         return;
     }
     round_to(w, to);
-    if (num_dtype_is_float(from))
+    if (from == NUM_DTYPE_F64 || to == NUM_DTYPE_F8E8M0FNU)
+        as_float_exactly(w, a);
+    else if (num_dtype_is_float(from)) /* exact, or of integers that saturate wherever float rounds */
         as_float(w, a);
     else
         simple_cast(w, ir_type_prim(NUM_DTYPE_F32, 1), a);
@@ -295,8 +334,8 @@ void cuda_cast(cuda_writer *w, const ir_expr *e) {
         to_narrow(w, e);
     } else if (to == NUM_DTYPE_TF32) {
         cuda_use(w, HELPER_TF32);
-        base_builder_string(w->out, "tirc_to_tf32((float)");
-        as_float(w, a);
+        base_builder_string(w->out, "tirc_to_tf32(");
+        as_float_exactly(w, a);
         base_builder_char(w->out, ')');
     } else if (is_narrow(from)) {
         base_builder_string(w->out, to == NUM_DTYPE_F64 ? "((double)" : "");

@@ -74,11 +74,12 @@ const char *cuda_name_of(cuda_writer *w, const void *object);
 const char *cuda_identifier(base_arena *arena, const char *wish);
 
 /* ---- cuda_types.c ---- */
-/* Text of a type; notes what it includes. NULL-free: a type that CUDA lacks is reported and prints as int. */
+/* Text of a type; notes what it includes. 8-bit floats that CUDA has no type for are unsigned char. */
 const char *cuda_type(cuda_writer *w, ir_type type);
 const char *cuda_scalar(cuda_writer *w, num_dtype dtype);
 /* Element type of arrays and pointers: 4-bit elements are stored in bytes. */
 const char *cuda_storage(cuda_writer *w, num_dtype dtype);
+bool cuda_is_own_float(num_dtype dtype); /* one that CUDA has no type for */
 bool cuda_vector_is_builtin(num_dtype dtype, unsigned lanes);
 void cuda_use(cuda_writer *w, cuda_helper helper);
 void cuda_literal_integer(cuda_writer *w, num_dtype dtype, int64_t value);

@@ -46,16 +46,14 @@ static const type_row *find_row(num_dtype dtype) {
     return NULL;
 }
 
+bool cuda_is_own_float(num_dtype dtype) {
+    return num_dtype_is_float(dtype) && !find_row(dtype);
+}
+
 const char *cuda_scalar(cuda_writer *w, num_dtype dtype) {
     const type_row *row = find_row(dtype);
-    if (!row) {
-        base_diagnostic *d = base_report(w->diagnostics, BASE_ERROR, "T0450", w->span,
-                                         "CUDA C++ has no type for %s", num_dtype_name(dtype));
-        base_help(w->diagnostics, d,
-                  "float8_e4m3fn, float8_e5m2, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn and "
-                  "float4_e2m1fn have one");
-        return "int";
-    }
+    if (!row)
+        return "unsigned char";
     w->includes |= row->includes;
     return row->text;
 }
@@ -150,6 +148,17 @@ static void decimal(base_builder *out, double value, bool is_double) {
 
 void cuda_literal_float(cuda_writer *w, num_dtype dtype, double value) {
     base_builder *out = w->out;
+    if (cuda_is_own_float(dtype)) {
+        base_builder_format(out, "((unsigned char)0x%02llx)",
+                            (unsigned long long)num_encode(dtype, value, NUM_RN, false));
+        return;
+    }
+    if (dtype == NUM_DTYPE_F8E5M2 && isinf(value)) { /* its constructor would saturate */
+        cuda_use(w, HELPER_BITS);
+        base_builder_format(out, "tirc_bits<%s>((unsigned char)0x%02llx)", cuda_scalar(w, dtype),
+                            (unsigned long long)num_encode(dtype, value, NUM_RN, false));
+        return;
+    }
     bool is_double = dtype == NUM_DTYPE_F64,
          plain = is_double || dtype == NUM_DTYPE_F32 || dtype == NUM_DTYPE_TF32;
     if (!plain) {

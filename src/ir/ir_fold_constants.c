@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The value of an op over constants, in num's arithmetic and with the rounding of the type. Where hardware
  * leaves a result open (division by zero, float to integer out of range, a NaN's payload, negative shift
- * counts, TF32 and E8M0 rounding) there is no value and nothing folds. Knows no identities (ir_fold.c). */
+ * counts, second roundings of TF32 and E8M0) there is no value and nothing folds. Knows no identities
+ * (ir_fold.c). */
 #include "ir/ir_private.h"
 #include <math.h>
 #include <string.h>
@@ -20,18 +21,12 @@ typedef struct number {
 
 /* ---- floats ---- */
 
-/* Rounds an exact or double-rounded-safe value to the type. Formats of 8 bits and fewer saturate, as PTX has
- * only .satfinite conversions to them; TF32 and E8M0 have more than one rounding in use, so only exact
- * values pass. */
-static bool round_to(num_dtype dtype, double value, double *result) {
-    if (dtype == NUM_DTYPE_F64) {
-        *result = value;
-        return true;
-    }
-    *result = num_decode(dtype, num_encode(dtype, value, NUM_RN, num_dtype_bits(dtype) <= 8));
-    if (dtype == NUM_DTYPE_TF32 || dtype == NUM_DTYPE_F8E8M0FNU)
-        return *result == value;
-    return true;
+/* Rounds an exact or double-rounded-safe value to the type. TF32 and E8M0 are computed in float32 first: its
+ * rounding can show in an fma of TF32, and wherever E8M0 rounds up, so only exact values pass there. */
+static bool round_to(ir_op op, num_dtype dtype, double value, double *result) {
+    *result = num_cast_real(dtype, value);
+    bool twice = dtype == NUM_DTYPE_F8E8M0FNU || (dtype == NUM_DTYPE_TF32 && op == IR_FMA);
+    return !twice || *result == value;
 }
 
 /* a * b + c rounded to odd in double: rounding that once more to a format of at most 50 bits is the same as
@@ -118,7 +113,7 @@ static bool real_value(ir_op op, num_dtype dtype, const double *v, double *resul
     default:
         return false;
     }
-    return round_to(dtype, r, result);
+    return round_to(op, dtype, r, result);
 }
 
 static bool compare_real(ir_op op, double a, double b, int64_t *result) {
@@ -278,25 +273,6 @@ static bool truth_value(ir_op op, const int64_t *v, int64_t *result) {
 
 /* ---- conversions ---- */
 
-/* Narrow formats are reached through float32 on hardware, so values that float32 cannot hold stay unfolded.
- */
-static bool through_float32(num_dtype to, double value) {
-    return num_dtype_bits(to) > 8 || value != value || (double)(float)value == value;
-}
-
-static bool integer_to_real(num_dtype from, num_dtype to, int64_t value, double *result) {
-    if (from == NUM_DTYPE_BOOL) {
-        *result = value;
-        return true;
-    }
-    if (num_dtype_bits(to) > 8 && to != NUM_DTYPE_TF32) {
-        *result = num_integer_to_float(from, value, to, NUM_RN);
-        return true;
-    }
-    double wide = num_integer_to_float(from, value, NUM_DTYPE_F32, NUM_RZ);
-    return num_integer_to_float(from, value, NUM_DTYPE_F32, NUM_RP) == wide && round_to(to, wide, result);
-}
-
 /* Out of range and NaN differ between C, PTX and widths of PTX: no value. */
 static bool real_to_integer(num_dtype to, double value, int64_t *result) {
     double whole = trunc(value), limit = ldexp(1, (int)num_dtype_bits(to));
@@ -310,9 +286,10 @@ static bool real_to_integer(num_dtype to, double value, int64_t *result) {
 
 static bool cast_value(num_dtype from, num_dtype to, number v, number *result) {
     bool from_real = num_dtype_is_float(from);
-    if (num_dtype_is_float(to))
-        return from_real ? through_float32(to, v.real) && round_to(to, v.real, &result->real)
-                         : integer_to_real(from, to, v.integer, &result->real);
+    if (num_dtype_is_float(to)) {
+        result->real = from_real ? num_cast_real(to, v.real) : num_cast_integer(to, from, v.integer);
+        return true;
+    }
     if (to == NUM_DTYPE_BOOL) {
         result->integer = from_real ? !(v.real == 0) : v.integer != 0;
         return true;

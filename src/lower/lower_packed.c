@@ -87,16 +87,6 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
     return ir_make(module, IR_VECTOR, e->type, parts, lanes);
 }
 
-/* LANE and REINTERPRET over what rewrite made fold here. */
-static const ir_expr *fold(void *user, const ir_expr *e) {
-    const ir_expr *a = e->count ? e->args[0] : NULL;
-    if (e->op == IR_LANE && a->op == IR_VECTOR)
-        return a->args[e->at.integer];
-    if (e->op == IR_REINTERPRET && a->op == IR_REINTERPRET && ir_type_equal(a->args[0]->type, e->type))
-        return a->args[0];
-    return rewrite(user, e);
-}
-
 static const ir_expr *bits_of(ir_module *module, const ir_expr *nibble, num_dtype word) {
     const ir_expr *bits = ir_make(module, IR_REINTERPRET, ir_type_prim(NUM_DTYPE_U8, 1), &nibble, 1);
     bits = ir_binary(module, IR_BITAND, bits, number(module, bits, 15));
@@ -118,6 +108,41 @@ static const ir_expr *join(lower_context *context, const ir_expr *value, num_dty
         all = all ? ir_binary(module, IR_BITOR, all, part) : part;
     }
     return ir_cast(module, ir_type_prim(word, 1), all);
+}
+
+/* The bits of a vector of nibbles as another type, and the other way: through the word that holds them. */
+static const ir_expr *reinterpret(lower_context *context, const ir_expr *e) {
+    ir_module *module = context->module;
+    const ir_expr *a = e->args[0];
+    if (e->type.kind != IR_TYPE_PRIM || a->type.kind != IR_TYPE_PRIM)
+        return NULL;
+    ir_type packed = is_nibble(a->type) ? a->type : e->type;
+    if (is_nibble(a->type) == is_nibble(e->type) || packed.lanes < 2)
+        return NULL;
+    num_dtype word = carrier(packed.lanes);
+    ir_type type = ir_type_prim(word, 1);
+    if (num_dtype_bits(word) != packed.lanes * 4u)
+        return NULL;
+    if (is_nibble(a->type)) {
+        const ir_expr *joined = join(context, a, word);
+        return ir_type_equal(e->type, type) ? joined : ir_make(module, IR_REINTERPRET, e->type, &joined, 1);
+    }
+    const ir_expr *bits = ir_type_equal(a->type, type) ? a : ir_make(module, IR_REINTERPRET, type, &a, 1);
+    const ir_expr **parts = BASE_NEW_ARRAY(context->arena, const ir_expr *, packed.lanes);
+    for (unsigned i = 0; i < packed.lanes; i++)
+        parts[i] = nibble_of(module, packed, bits, ir_int(module, NUM_DTYPE_U32, 4 * (int64_t)i));
+    return ir_make(module, IR_VECTOR, e->type, parts, packed.lanes);
+}
+
+/* LANE and REINTERPRET over what rewrite made fold here. */
+static const ir_expr *fold(void *user, const ir_expr *e) {
+    const ir_expr *a = e->count ? e->args[0] : NULL;
+    if (e->op == IR_LANE && a->op == IR_VECTOR)
+        return a->args[e->at.integer];
+    if (e->op == IR_REINTERPRET && a->op == IR_REINTERPRET && ir_type_equal(a->args[0]->type, e->type))
+        return a->args[0];
+    const ir_expr *through = e->op == IR_REINTERPRET ? reinterpret(user, e) : NULL;
+    return through ? through : rewrite(user, e);
 }
 
 static void statement(void *user, ir_stmt *s, lower_statements *out) {

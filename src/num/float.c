@@ -8,42 +8,30 @@
 #include "num/num.h"
 #include <string.h>
 
-/* How a format spells what is not a finite number. */
-typedef enum special {
-    SPECIAL_IEEE,    /* largest exponent: infinity when the mantissa is 0, else NaN */
-    SPECIAL_ONES,    /* all ones below the sign is NaN; no infinity */
-    SPECIAL_SIGN,    /* only the sign bit set is NaN; no infinity, no negative zero */
-    SPECIAL_NONE,    /* finite numbers only */
-    SPECIAL_UNSIGNED /* e8m0: no sign, no zero; all ones is NaN */
-} special;
-
-typedef struct float_format {
-    unsigned bits, exponent_bits, mantissa_bits;
-    int bias;
-    special special;
-    unsigned padding; /* low bits of the storage that carry nothing */
-} float_format;
-
 /* clang-format off */
-static const float_format formats[NUM_DTYPE_COUNT] = {
-    [NUM_DTYPE_F16]           = {16,  5, 10,   15, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_BF16]          = {16,  8,  7,  127, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_TF32]          = {19,  8, 10,  127, SPECIAL_IEEE, 13},
-    [NUM_DTYPE_F32]           = {32,  8, 23,  127, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_F64]           = {64, 11, 52, 1023, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_F8E3M4]        = { 8,  3,  4,    3, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_F8E4M3]        = { 8,  4,  3,    7, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_F8E4M3FN]      = { 8,  4,  3,    7, SPECIAL_ONES, 0},
-    [NUM_DTYPE_F8E4M3FNUZ]    = { 8,  4,  3,    8, SPECIAL_SIGN, 0},
-    [NUM_DTYPE_F8E4M3B11FNUZ] = { 8,  4,  3,   11, SPECIAL_SIGN, 0},
-    [NUM_DTYPE_F8E5M2]        = { 8,  5,  2,   15, SPECIAL_IEEE, 0},
-    [NUM_DTYPE_F8E5M2FNUZ]    = { 8,  5,  2,   16, SPECIAL_SIGN, 0},
-    [NUM_DTYPE_F8E8M0FNU]     = { 8,  8,  0,  127, SPECIAL_UNSIGNED, 0},
-    [NUM_DTYPE_F6E2M3FN]      = { 6,  2,  3,    1, SPECIAL_NONE, 0},
-    [NUM_DTYPE_F6E3M2FN]      = { 6,  3,  2,    3, SPECIAL_NONE, 0},
-    [NUM_DTYPE_F4E2M1FN]      = { 4,  2,  1,    1, SPECIAL_NONE, 0},
+static const num_format formats[NUM_DTYPE_COUNT] = {
+    [NUM_DTYPE_F16]           = {16,  5, 10,   15, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_BF16]          = {16,  8,  7,  127, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_TF32]          = {19,  8, 10,  127, NUM_SPECIAL_IEEE, 13},
+    [NUM_DTYPE_F32]           = {32,  8, 23,  127, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_F64]           = {64, 11, 52, 1023, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_F8E3M4]        = { 8,  3,  4,    3, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_F8E4M3]        = { 8,  4,  3,    7, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_F8E4M3FN]      = { 8,  4,  3,    7, NUM_SPECIAL_ONES, 0},
+    [NUM_DTYPE_F8E4M3FNUZ]    = { 8,  4,  3,    8, NUM_SPECIAL_SIGN, 0},
+    [NUM_DTYPE_F8E4M3B11FNUZ] = { 8,  4,  3,   11, NUM_SPECIAL_SIGN, 0},
+    [NUM_DTYPE_F8E5M2]        = { 8,  5,  2,   15, NUM_SPECIAL_IEEE, 0},
+    [NUM_DTYPE_F8E5M2FNUZ]    = { 8,  5,  2,   16, NUM_SPECIAL_SIGN, 0},
+    [NUM_DTYPE_F8E8M0FNU]     = { 8,  8,  0,  127, NUM_SPECIAL_UNSIGNED, 0},
+    [NUM_DTYPE_F6E2M3FN]      = { 6,  2,  3,    1, NUM_SPECIAL_NONE, 0},
+    [NUM_DTYPE_F6E3M2FN]      = { 6,  3,  2,    3, NUM_SPECIAL_NONE, 0},
+    [NUM_DTYPE_F4E2M1FN]      = { 4,  2,  1,    1, NUM_SPECIAL_NONE, 0},
 };
 /* clang-format on */
+
+const num_format *num_format_of(num_dtype dtype) {
+    return num_dtype_is_float(dtype) ? &formats[dtype] : NULL;
+}
 
 /* As float: 0x7fffffff, the canonical NaN of PTX. */
 #define NAN_BITS 0x7fffffffe0000000u
@@ -66,21 +54,21 @@ static double power_of_two(int exponent) {
 }
 
 /* Code of the largest finite number, sign excluded. */
-static uint64_t largest_code(const float_format *f) {
+static uint64_t largest_code(const num_format *f) {
     uint64_t ones = ((uint64_t)1 << (f->exponent_bits + f->mantissa_bits)) - 1;
     switch (f->special) {
-    case SPECIAL_IEEE:
+    case NUM_SPECIAL_IEEE:
         return ones - ((uint64_t)1 << f->mantissa_bits);
-    case SPECIAL_ONES:
-    case SPECIAL_UNSIGNED:
+    case NUM_SPECIAL_ONES:
+    case NUM_SPECIAL_UNSIGNED:
         return ones - 1;
     default:
         return ones;
     }
 }
 
-static uint64_t sign_bit(const float_format *f) {
-    return f->special == SPECIAL_UNSIGNED ? 0 : (uint64_t)1 << (f->bits - 1);
+static uint64_t sign_bit(const num_format *f) {
+    return f->special == NUM_SPECIAL_UNSIGNED ? 0 : (uint64_t)1 << (f->bits - 1);
 }
 
 double num_decode(num_dtype dtype, uint64_t bits) {
@@ -88,19 +76,19 @@ double num_decode(num_dtype dtype, uint64_t bits) {
         return from_bits(bits);
     if (!num_dtype_is_float(dtype))
         return 0;
-    const float_format *f = &formats[dtype];
+    const num_format *f = &formats[dtype];
     bits = bits >> f->padding & (((uint64_t)1 << f->bits) - 1);
     uint64_t sign = bits & sign_bit(f);
     uint64_t code = bits & ~sign_bit(f);
-    if (f->special == SPECIAL_UNSIGNED)
+    if (f->special == NUM_SPECIAL_UNSIGNED)
         return code == 0xff ? from_bits(NAN_BITS) : power_of_two((int)code - f->bias);
-    if (f->special == SPECIAL_SIGN && sign != 0 && code == 0)
+    if (f->special == NUM_SPECIAL_SIGN && sign != 0 && code == 0)
         return from_bits(NAN_BITS);
     uint64_t mantissa = code & (((uint64_t)1 << f->mantissa_bits) - 1);
     int exponent = (int)(code >> f->mantissa_bits);
     double value;
     if (code > largest_code(f)) {
-        if (f->special != SPECIAL_IEEE || mantissa != 0)
+        if (f->special != NUM_SPECIAL_IEEE || mantissa != 0)
             return from_bits(NAN_BITS);
         value = from_bits(0x7ff0000000000000u);
     } else if (exponent == 0) {
@@ -112,12 +100,12 @@ double num_decode(num_dtype dtype, uint64_t bits) {
     return sign != 0 ? -value : value;
 }
 
-static uint64_t nan_code(const float_format *f) {
+static uint64_t nan_code(const num_format *f) {
     uint64_t ones = ((uint64_t)1 << (f->exponent_bits + f->mantissa_bits)) - 1;
     switch (f->special) {
-    case SPECIAL_SIGN:
+    case NUM_SPECIAL_SIGN:
         return sign_bit(f);
-    case SPECIAL_NONE:
+    case NUM_SPECIAL_NONE:
         return largest_code(f); /* as cvt to e2m1, e2m3 and e3m2 does */
     default:
         if (f->bits == 64)
@@ -127,7 +115,7 @@ static uint64_t nan_code(const float_format *f) {
 }
 
 /* Storage of a code: tf32 lives in the high bits of a float, and its NaN is that of float. */
-static uint64_t stored(const float_format *f, uint64_t code) {
+static uint64_t stored(const num_format *f, uint64_t code) {
     if (f->padding == 0)
         return code;
     uint64_t low = code == nan_code(f) ? ((uint64_t)1 << f->padding) - 1 : 0;
@@ -136,17 +124,17 @@ static uint64_t stored(const float_format *f, uint64_t code) {
 
 /* Infinity, and what rounding carried past the largest finite number. An infinity stays infinite where
  * IEEE 754 lets a directed rounding of a finite number stop at the largest finite one. */
-static uint64_t overflow_code(const float_format *f, bool negative, bool infinite, num_rounding rounding,
+static uint64_t overflow_code(const num_format *f, bool negative, bool infinite, num_rounding rounding,
                               bool saturate) {
     uint64_t sign = negative ? sign_bit(f) : 0;
     bool toward_zero =
         rounding == NUM_RZ || (rounding == NUM_RP && negative) || (rounding == NUM_RM && !negative);
-    if (saturate || f->special == SPECIAL_NONE || (toward_zero && !infinite))
+    if (saturate || f->special == NUM_SPECIAL_NONE || (toward_zero && !infinite))
         return sign | largest_code(f);
-    if (f->special == SPECIAL_IEEE)
+    if (f->special == NUM_SPECIAL_IEEE)
         return sign | (largest_code(f) + 1);
     /* e4m3 keeps the sign of what overflowed, as the conversions of cuda_fp8.h do. */
-    return f->special == SPECIAL_ONES ? sign | nan_code(f) : nan_code(f);
+    return f->special == NUM_SPECIAL_ONES ? sign | nan_code(f) : nan_code(f);
 }
 
 static bool rounds_up(num_rounding rounding, bool negative, bool odd, bool inexact, int against_half) {
@@ -169,17 +157,17 @@ uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, 
                           num_rounding rounding, bool saturate) {
     if (!num_dtype_is_float(dtype))
         return 0;
-    const float_format *f = &formats[dtype];
+    const num_format *f = &formats[dtype];
     /* ue8m0 takes the magnitude, and cvt.rp rounds the magnitude up. */
-    negative = negative && f->special != SPECIAL_UNSIGNED;
+    negative = negative && f->special != NUM_SPECIAL_UNSIGNED;
     uint64_t sign = negative ? sign_bit(f) : 0;
-    int smallest = f->special == SPECIAL_UNSIGNED ? -f->bias : 1 - f->bias;
+    int smallest = f->special == NUM_SPECIAL_UNSIGNED ? -f->bias : 1 - f->bias;
     if (significand == 0)
-        return f->special == SPECIAL_SIGN ? 0 : stored(f, sign);
+        return f->special == NUM_SPECIAL_SIGN ? 0 : stored(f, sign);
     int zeros = __builtin_clzll(significand);
     significand <<= zeros;
     exponent += 63 - zeros; /* value = significand / 2^63 * 2^exponent, 1 <= significand / 2^63 < 2 */
-    if (f->special == SPECIAL_UNSIGNED && exponent < smallest)
+    if (f->special == NUM_SPECIAL_UNSIGNED && exponent < smallest)
         return 0; /* there is nothing below 2^-127 */
     int drop = 63 - (int)f->mantissa_bits + (exponent < smallest ? smallest - exponent : 0);
     uint64_t kept = drop > 63 ? 0 : significand >> drop;
@@ -193,7 +181,7 @@ uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, 
      * code, also across a power of two and out of the subnormals. */
     uint64_t code = kept;
     if (exponent >= smallest) {
-        uint64_t biased = (uint64_t)(exponent - smallest + (f->special == SPECIAL_UNSIGNED ? 0 : 1));
+        uint64_t biased = (uint64_t)(exponent - smallest + (f->special == NUM_SPECIAL_UNSIGNED ? 0 : 1));
         if (biased > (uint64_t)1 << f->exponent_bits)
             return stored(f, overflow_code(f, negative, false, rounding, saturate));
         code = (biased << f->mantissa_bits) + (kept - ((uint64_t)1 << f->mantissa_bits));
@@ -202,7 +190,7 @@ uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, 
         code++;
     if (code > largest_code(f))
         return stored(f, overflow_code(f, negative, false, rounding, saturate));
-    if (code == 0 && f->special == SPECIAL_SIGN)
+    if (code == 0 && f->special == NUM_SPECIAL_SIGN)
         return 0;
     return stored(f, sign | code);
 }
@@ -210,7 +198,7 @@ uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, 
 uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate) {
     if (!num_dtype_is_float(dtype))
         return 0;
-    const float_format *f = &formats[dtype];
+    const num_format *f = &formats[dtype];
     uint64_t bits = to_bits(value);
     bool negative = bits >> 63 != 0;
     int exponent = (int)(bits >> 52 & 0x7ff);
@@ -218,7 +206,7 @@ uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool s
     if (exponent == 0x7ff) {
         if (mantissa != 0)
             return stored(f, nan_code(f));
-        negative = negative && f->special != SPECIAL_UNSIGNED;
+        negative = negative && f->special != NUM_SPECIAL_UNSIGNED;
         return stored(f, overflow_code(f, negative, true, rounding, saturate));
     }
     if (exponent != 0)
@@ -226,4 +214,23 @@ uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool s
     else
         exponent = 1;
     return num_encode_parts(dtype, negative, mantissa, exponent - 1075, rounding, saturate);
+}
+
+num_rounding num_cast_rounding(num_dtype to) {
+    return to == NUM_DTYPE_F8E8M0FNU ? NUM_RP : NUM_RN;
+}
+
+static bool cast_saturates(num_dtype to) {
+    return num_dtype_bits(to) <= 8;
+}
+
+double num_cast_real(num_dtype to, double value) {
+    return num_decode(to, num_encode(to, value, num_cast_rounding(to), cast_saturates(to)));
+}
+
+double num_cast_integer(num_dtype to, num_dtype from, int64_t value) {
+    bool negative = num_dtype_class(from) == NUM_SIGNED && value < 0;
+    uint64_t magnitude = negative ? 0 - (uint64_t)value : (uint64_t)value;
+    return num_decode(
+        to, num_encode_parts(to, negative, magnitude, 0, num_cast_rounding(to), cast_saturates(to)));
 }

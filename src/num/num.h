@@ -9,6 +9,23 @@
  * .rna). */
 typedef enum num_rounding { NUM_RN, NUM_RZ, NUM_RP, NUM_RM, NUM_RNA } num_rounding;
 
+/* How a float format spells what is not a finite number. */
+typedef enum num_special {
+    NUM_SPECIAL_IEEE,    /* largest exponent: infinity when the mantissa is 0, else NaN */
+    NUM_SPECIAL_ONES,    /* all ones below the sign is NaN; no infinity */
+    NUM_SPECIAL_SIGN,    /* only the sign bit set is NaN; no infinity, no negative zero */
+    NUM_SPECIAL_NONE,    /* finite numbers only */
+    NUM_SPECIAL_UNSIGNED /* e8m0: no sign, no zero; all ones is NaN */
+} num_special;
+typedef struct num_format {
+    unsigned bits, exponent_bits, mantissa_bits;
+    int bias;
+    num_special special;
+    unsigned padding; /* low bits of the storage that carry nothing */
+} num_format;
+/* NULL when the dtype is no float. */
+const num_format *num_format_of(num_dtype dtype);
+
 /* Value of an encoded float of any float dtype. Exact: every format here is a subset of double. */
 double num_decode(num_dtype dtype, uint64_t bits);
 /* Encodes a double with one rounding. saturate: overflow and infinity give the largest finite value (PTX
@@ -43,4 +60,11 @@ int num_compare(num_dtype dtype, int64_t a, int64_t b); /* -1, 0, 1 */
 int64_t num_float_to_integer(num_dtype to, double value, num_rounding rounding);
 int64_t num_nan_to_integer(num_dtype to, num_dtype from);
 double num_integer_to_float(num_dtype from, int64_t value, num_dtype to, num_rounding rounding);
+
+/* The casts of the language to a float: one rounding of the exact value, to nearest even. Formats of 8 bits
+ * and fewer saturate, as PTX converts to them with .satfinite only; e8m0 rounds the magnitude up, as
+ * cuda_fp8.h does (PTX has .rz and .rp). */
+num_rounding num_cast_rounding(num_dtype to);
+double num_cast_real(num_dtype to, double value);
+double num_cast_integer(num_dtype to, num_dtype from, int64_t value);
 #endif

@@ -2,6 +2,7 @@
  * Compile-time values to IR values: literals take a type, casts, dtypes by name, constants where constants
  * are needed, promotion of two operands (language.md 2.9). Knows no operator. */
 #include "script/script_evaluate.h"
+#include <math.h>
 #include <string.h>
 
 bool script_parse_dtype(const char *text, size_t size, ir_type *type) {
@@ -88,12 +89,13 @@ static const ir_expr *literal(script_evaluator *e, script_value v, num_dtype dty
     if (v.kind == SCRIPT_VALUE_BOOL)
         v = script_int(v.as.boolean);
     if (v.kind == SCRIPT_VALUE_FLOAT) {
-        if (class == NUM_FLOAT)
-            return ir_float(e->module, dtype, v.as.real);
+        if (class == NUM_FLOAT) /* a number is cast; an infinity is one where the type has it */
+            return ir_float(e->module, dtype, isinf(v.as.real) ? v.as.real : num_cast_real(dtype, v.as.real));
         return ir_cast(e->module, ir_type_prim(dtype, 1), ir_float(e->module, NUM_DTYPE_F64, v.as.real));
     }
     if (class == NUM_FLOAT)
-        return ir_float(e->module, dtype, v.flag ? (double)(uint64_t)v.as.integer : (double)v.as.integer);
+        return ir_float(e->module, dtype,
+                        num_cast_integer(dtype, v.flag ? NUM_DTYPE_U64 : NUM_DTYPE_I64, v.as.integer));
     if (class == NUM_BOOL)
         return ir_bool(e->module, v.as.integer != 0);
     if (!literal_fits(v, dtype)) {

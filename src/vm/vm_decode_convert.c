@@ -91,6 +91,15 @@ static bool keeps_payload(const ptx_instruction *i, ptx_type from) {
     return i->type == PTX_TYPE_F64 || (i->type == PTX_TYPE_F32 && from == PTX_TYPE_BF16);
 }
 
+/* .sat to a float clamps to [0, 1]: of integers those are the numbers 0 and 1 (PTX ISA, cvt). */
+static uint32_t clamped_source(vm_decoder *d, ptx_type from, bool wide) {
+    if (!ptx_has(d->instruction, PTX_MOD_SAT))
+        return integer_source(d, from, wide);
+    uint32_t ref = vm_decode_lane_new(d, VM_LANE_SATURATE64, integer_source(d, from, true), NONE, NONE,
+                                      1 | (vm_decode_signed(from) ? 0x200 : 0));
+    return wide ? ref : vm_decode_lane_new(d, VM_LANE_TRUNC64, ref, NONE, NONE, 0);
+}
+
 /* Operand 1, a float of any type, as .f32 or .f64. */
 static uint32_t float_source(vm_decoder *d, ptx_type from, bool wide) {
     if (from == PTX_TYPE_F64)
@@ -122,7 +131,8 @@ static void float_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
     bool nan_is_top = from == PTX_TYPE_F64 || bits == 64;
     uint64_t imm =
         bits | (vm_decode_signed(to) ? 0x100 : 0) | (uint64_t)rounding << 12 | (nan_is_top ? 1u << 15 : 0);
-    uint32_t value = vm_decode_lane_new(d, VM_LANE_F64TOINT, float_source(d, from, true), NONE, NONE, imm);
+    uint32_t value =
+        vm_decode_lane_new(d, VM_LANE_F64TOINT, float_source(d, from, true), NONE, NONE, imm);
     if (bits == 64)
         vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, to), value, NONE, NONE, 0);
     else
@@ -145,10 +155,10 @@ static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
         bool wide = ptx_type_bits(from) == 64;
         vm_lane lane = wide ? (sign ? VM_LANE_S64TOF32 : VM_LANE_U64TOF32)
                             : (sign ? VM_LANE_S32TOF32 : VM_LANE_U32TOF32);
-        vm_decode_lane(d, lane, reg, integer_source(d, from, wide), NONE, NONE, 0);
+        vm_decode_lane(d, lane, reg, clamped_source(d, from, wide), NONE, NONE, 0);
         return;
     }
-    uint32_t source = integer_source(d, from, true);
+    uint32_t source = clamped_source(d, from, true);
     if (to == PTX_TYPE_F64 && rounding == NUM_RN) {
         vm_decode_lane(d, sign ? VM_LANE_S64TOF64 : VM_LANE_U64TOF64, reg, source, NONE, NONE, 0);
         return;
@@ -163,7 +173,8 @@ static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
         vm_decode_lane(d, VM_LANE_TRUNC64, reg, bits, NONE, NONE, 0);
         return;
     }
-    source = vm_decode_lane_new(d, sign ? VM_LANE_S64TOF64 : VM_LANE_U64TOF64, source, NONE, NONE, 0);
+    uint64_t odd = (sign ? 1 : 0) | 2 | (uint64_t)NUM_RZ << 4 | VM_INTTOFLOAT_ODD;
+    source = vm_decode_lane_new(d, VM_LANE_INTTOFLOAT, source, NONE, NONE, odd);
     vm_decode_lane(d, VM_LANE_ENCODE, reg, source, NONE, NONE, encode_imm(d, to));
 }
 

@@ -209,14 +209,16 @@ typedef enum vm_arith {
     VM_ARITH_TANH,
     VM_ARITH_CVT /* rounds source a of 64 bits to 32: SOFT */
 } vm_arith;
-#define VM_HALF_BF16    0x100u
-#define VM_HALF_PACKED  0x200u
-#define VM_HALF_FTZ     0x400u
-#define VM_HALF_SAT     0x800u
-#define VM_HALF_RELU    0x1000u
-#define VM_HALF_NAN     0x2000u
-#define VM_HALF_XORSIGN 0x4000u
-#define VM_HALF_ABS     0x8000u
+/* imm of VM_LANE_INTTOFLOAT: 1 signed, 2 to .f64, rounding in bits 4 to 6. */
+#define VM_INTTOFLOAT_ODD 0x80u
+#define VM_HALF_BF16      0x100u
+#define VM_HALF_PACKED    0x200u
+#define VM_HALF_FTZ       0x400u
+#define VM_HALF_SAT       0x800u
+#define VM_HALF_RELU      0x1000u
+#define VM_HALF_NAN       0x2000u
+#define VM_HALF_XORSIGN   0x4000u
+#define VM_HALF_ABS       0x8000u
 typedef enum vm_testp {
     VM_TESTP_FINITE,
     VM_TESTP_INFINITE,

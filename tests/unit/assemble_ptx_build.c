@@ -45,9 +45,6 @@ static void refused(base_arena *arena, const char *code, const char *text) {
 }
 
 static void refusals(void **state) {
-    refused(*state, "T0652", HEAD("A: float8_e3m4[8], B: float32[8]") "    B[0] = float32(A[0])\n");
-    refused(*state, "T0652",
-            HEAD("A: float8_e4m3fnuz[8], B: float32[8]") "    A[0] = float8_e4m3fnuz(B[0])\n");
     refused(*state, "T0656", HEAD("A: float32[8]") "    atomic_max(&A[0], 1.0)\n");
     /* Other kernels of the module are still looked at. */
     refused(*state, "T0656",

@@ -513,7 +513,7 @@ static const struct { const char *from, *to; } rules[] = {
     {"int32(x)", "x"}, {"int8(300)", "44_int8"}, {"uint32(-1)", "4294967295_uint32"}, {"bool(7)", "True"}, {"int32(True)", "1"},
     {"float32(16777217)", "16777216.0"}, {"int32(-2.9)", "-2"}, {"int32(1e+30)", "int32(1e+30)"}, {"int32(nan)", "int32(nan)"},
     {"uint8(-1.0)", "uint8(-1.0)"}, {"uint8(-0.5)", "0_uint8"}, {"float16(65520.0)", "inf_float16"},
-    {"float8_e4m3fn(1000.0)", "448.0_float8_e4m3fn"}, {"float32(0.1_float16)", "0.099975586"}, {"tfloat32(0.1)", "tfloat32(0.1)"},
+    {"float8_e4m3fn(1000.0)", "448.0_float8_e4m3fn"}, {"float32(0.1_float16)", "0.099975586"}, {"tfloat32(0.1)", "0.1_tfloat32"},
     {"tfloat32(0.5)", "0.5_tfloat32"},
     {"reinterpret[int32](1.0)", "1065353216"}, {"reinterpret[float32](1065353216)", "1.0"},
     {"reinterpret[float32](-1)", "reinterpret[float32](-1)"}, {"reinterpret[int32](x)", "x"},

@@ -59,7 +59,10 @@ VM_DEFINE1(F64TOINT, u64, f64, to_integer(x, imm))
 static inline u64 from_integer(u64 x, u64 imm) {
     bool negative = imm & 1 && (s64)x < 0;
     soft_value value = {negative, 0, negative ? 0 - x : x};
-    return soft_pack(value, imm & 2, (num_rounding)(imm >> 4 & 7));
+    u64 bits = soft_pack(value, imm & 2, (num_rounding)(imm >> 4 & 7));
+    if (imm & VM_INTTOFLOAT_ODD && (u64)__builtin_fabs(vm_float64(bits)) != value.magnitude)
+        bits |= 1; /* cut and odd: another rounding to fewer digits is then the only one that counts */
+    return bits;
 }
 VM_DEFINE1(INTTOFLOAT, u64, u64, from_integer(x, imm))
 VM_DEFINE1(RINT32, u32, f32, vm_canon((f32)round_integral((f64)x, (num_rounding)imm)))
@@ -84,9 +87,10 @@ static inline u32 encode(f64 x, u64 imm) {
         x = 0;
     if (imm >> 17 & 1 && x == 0)
         x = 0; /* relu gives +0 */
-    if (imm >> 18 & 1 && __builtin_fabs(x) < 0x1p-126)
-        x = __builtin_copysign(0, x);
-    return (u32)num_encode((num_dtype)(imm & 0xff), x, (num_rounding)(imm >> 8 & 0xff), imm >> 16 & 1);
+    u32 code = (u32)num_encode((num_dtype)(imm & 0xff), x, (num_rounding)(imm >> 8 & 0xff), imm >> 16 & 1);
+    if (imm >> 18 & 1 && !(code & 0x7f800000u)) /* what is subnormal after rounding, as on an H200 */
+        code &= 0x80000000u;
+    return code;
 }
 VM_DEFINE1(ENCODE, u32, f64, encode(x, imm))
 /* cvt.rna.tf32.f32: halves away from zero; a NaN only loses its low bits. imm 1: .satfinite, which takes one
