@@ -120,6 +120,7 @@ static void shift(cuda_writer *w, const ir_expr *e, bool nested) {
     cuda_expr(w, e->args[0], false);
     /* A negative count is a very large one. */
     base_builder_string(w->out, ", (unsigned long long)");
+    w->context = CUDA_WHOLE;
     cuda_expr(w, e->args[1], true);
     base_builder_char(w->out, ')');
 }
@@ -129,7 +130,10 @@ static void select_text(cuda_writer *w, const ir_expr *e) {
     for (uint32_t i = 0; i < 3; i++) {
         if (i)
             base_builder_string(w->out, i == 1 ? " ? " : " : ");
+        cuda_context context = w->context;
+        w->context = i ? context : CUDA_WHOLE;
         cuda_expr(w, e->args[i], true);
+        w->context = context;
     }
     base_builder_char(w->out, ')');
 }
@@ -228,7 +232,10 @@ static bool is_flat(const ir_expr *e) {
 
 /* Inside []: (i * 8) + j keeps its outer parentheses, tx + 64 needs none. */
 void cuda_index(cuda_writer *w, const ir_expr *e) {
+    cuda_context context = w->context;
+    w->context = CUDA_INDEX;
     cuda_expr(w, e, !is_flat(e));
+    w->context = context;
 }
 
 static const char *pointer_text(cuda_writer *w, ir_type type) {
@@ -249,7 +256,10 @@ void cuda_pointer_element(cuda_writer *w, const ir_expr *base, const ir_expr *in
     cuda_expr(w, base, true);
     if (!ir_is_int(index, &constant) || constant) {
         base_builder_string(out, " + ");
+        cuda_context context = w->context;
+        w->context = CUDA_INDEX;
         cuda_expr(w, index, !(index->op == IR_MUL && is_flat(index)));
+        w->context = context;
     }
     base_builder_char(out, ')');
 }
@@ -398,7 +408,7 @@ static void integer_operation(cuda_writer *w, const ir_expr *e, bool nested) {
     }
 }
 
-void cuda_expr(cuda_writer *w, const ir_expr *e, bool nested) {
+static void expression(cuda_writer *w, const ir_expr *e, bool nested) {
     if (query(w, e) || cuda_call(w, e))
         return;
     switch (e->op) {
@@ -441,4 +451,18 @@ void cuda_expr(cuda_writer *w, const ir_expr *e, bool nested) {
     }
     if (!cuda_float_operation(w, e, nested))
         integer_operation(w, e, nested);
+}
+
+/* The arguments that stand in another context than the others set theirs: indices, conditions and shift
+ * counts. */
+void cuda_expr(cuda_writer *w, const ir_expr *e, bool nested) {
+    cuda_context context = w->context;
+    bool chooses = e->op == IR_SELECT || e->op == IR_IF_THEN_ELSE;
+    if (cuda_may_wrap(w, e)) {
+        cuda_wrapping(w, e, nested);
+        return;
+    }
+    w->context = cuda_argument_context(e, chooses, context);
+    expression(w, e, nested);
+    w->context = context;
 }

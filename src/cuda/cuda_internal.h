@@ -26,6 +26,9 @@ typedef enum cuda_helper {
     CUDA_HELPER_COUNT
 } cuda_helper;
 
+/* What is seen of a value: its low bits only, all of it, or an index, which is taken not to overflow. */
+typedef enum cuda_context { CUDA_WHOLE, CUDA_LOW, CUDA_INDEX } cuda_context;
+
 typedef struct cuda_scope cuda_scope; /* names that are visible, cuda_names.c */
 
 /* A vector type that CUDA does not bring; declared at the top of the unit. */
@@ -58,6 +61,9 @@ typedef struct cuda_writer {
     base_map *names;   /* ir_var or ir_tensor -> its C name */
     base_map *externs; /* names of dynamic arenas of the unit -> element type text */
     unsigned indent;
+    base_map *contexts[3];    /* by cuda_context: ir_var and ir_tensor that are read so */
+    const ir_expr *plain;     /* one sum that is taken not to overflow, or NULL */
+    cuda_context context;     /* of the expression being written */
     base_span span;           /* the statement being written */
     uint32_t line_file, line; /* where the next output line belongs, for #line */
 } cuda_writer;
@@ -121,6 +127,14 @@ typedef struct cuda_sources {
 cuda_sources cuda_sources_find(base_arena *arena, const lower_result *lowered);
 unsigned cuda_sources_includes(const cuda_sources *sources); /* headers of the types that the texts mention */
 void cuda_write_source(const ir_expr *call, base_builder *out);
+
+/* ---- cuda_wrap.c: signed arithmetic that may wrap ---- */
+void cuda_find_contexts(cuda_writer *w);
+cuda_context cuda_argument_context(const ir_expr *e, uint32_t i, cuda_context context);
+/* Of the value of LET, ASSIGN and POINTER_STORE. */
+cuda_context cuda_value_context(const cuda_writer *w, const ir_stmt *s);
+bool cuda_may_wrap(cuda_writer *w, const ir_expr *e);
+void cuda_wrapping(cuda_writer *w, const ir_expr *e, bool nested);
 
 /* ---- cuda_stmt.c, cuda_kernel.c ---- */
 void cuda_block(cuda_writer *w, const ir_stmt *block); /* the statements, no braces */

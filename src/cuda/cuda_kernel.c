@@ -82,6 +82,7 @@ void cuda_kernel(cuda_writer *w, const lower_plan *plan) {
     w->names = base_map_create(w->arena);
     w->facts = arith_facts_create_later(w->arena, plan->function);
     w->line_file = 0;
+    cuda_find_contexts(w);
     cuda_scope_open(w);
     attributes(w, &plan->function->launch);
     base_builder_format(w->out, "%s(", plan->kernel_name);

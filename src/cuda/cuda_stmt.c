@@ -33,13 +33,20 @@ static void body(cuda_writer *w, const ir_stmt *block) {
 }
 
 /* ---- declarations ---- */
+/* The value that s writes. */
+static void stored_value(cuda_writer *w, const ir_stmt *s, const ir_expr *value) {
+    w->context = cuda_value_context(w, s);
+    cuda_expr(w, value, false);
+    w->context = CUDA_WHOLE;
+}
+
 static void let(cuda_writer *w, const ir_stmt *s) {
     const ir_var *var = s->as.let.var;
     /* The value is written before the name is visible: in C a name is in scope in its own initialiser. */
     base_builder *out = w->out, value;
     base_builder_start(&value, w->arena);
     w->out = &value;
-    cuda_expr(w, s->as.let.value, false);
+    stored_value(w, s, s->as.let.value);
     w->out = out;
     const char *name = cuda_name_new(w, var, var->name, "");
     cuda_line(w);
@@ -152,7 +159,9 @@ static void loop(cuda_writer *w, const ir_stmt *s) {
     base_builder_format(w->out, "for (%s %s = ", cuda_type(w, var->type), name);
     cuda_expr(w, start, false);
     base_builder_format(w->out, "; %s < ", name);
+    w->plain = end; /* a loop does not step over the largest number of its type */
     cuda_expr(w, end, true);
+    w->plain = NULL;
     if (step == 1)
         base_builder_format(w->out, "; ++%s) {\n", name);
     else
@@ -179,7 +188,7 @@ static void store(cuda_writer *w, const ir_stmt *s) {
     cuda_pointer_element(w, s->as.pointer_store.base, s->as.pointer_store.index,
                          s->as.pointer_store.value->type);
     base_builder_string(w->out, " = ");
-    cuda_expr(w, s->as.pointer_store.value, false);
+    stored_value(w, s, s->as.pointer_store.value);
     base_builder_string(w->out, ";\n");
 }
 
@@ -210,7 +219,7 @@ static void statement(cuda_writer *w, const ir_stmt *s) {
     case IR_STMT_ASSIGN:
         cuda_line(w);
         base_builder_format(w->out, "%s = ", cuda_name_of(w, s->as.assign.var));
-        cuda_expr(w, s->as.assign.value, false);
+        stored_value(w, s, s->as.assign.value);
         base_builder_string(w->out, ";\n");
         break;
     case IR_STMT_ALLOCATE:

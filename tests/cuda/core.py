@@ -84,7 +84,7 @@ def unrolled(X: T.Tensor((32, 3), "float32"), Y: T.Tensor((32,), "float32")):
 # partial
 # cuda: alignas(64) int n_ptr[1];
 # cuda: n_ptr[0] = 0;
-# cuda: n_ptr[0] = n_ptr[0] + 2;
+# cuda: n_ptr[0] = (int)((unsigned int)n_ptr[0] + 2u);
 @T.function
 def counted(X: T.Tensor((32,), "int32"), Y: T.Tensor((32,), "int32")):
     T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(32,)))

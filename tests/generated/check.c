@@ -105,7 +105,7 @@ static void check_group(settings *s, const kernel_text *kernels, size_t count, t
     }
     for (size_t i = 0; i < count; i++) {
         t->kernels++;
-        t->through_nvcc += ptx && strcmp(kernels[i].kind, "wraps") != 0;
+        t->through_nvcc += ptx != NULL;
         if (!check_kernel(s, &kernels[i], session, ptx, &found, &t->runs))
             report(s, &kernels[i], &found, t);
     }

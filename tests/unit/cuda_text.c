@@ -427,7 +427,7 @@ static const row rows[] = {
      "    } else if (A_ptr[i] > 2) {\n"
      "      continue;\n"
      "    } else {\n"
-     "      A_ptr[i] = A_ptr[i] * 2;\n"
+     "      A_ptr[i] = (int)((unsigned int)A_ptr[i] * 2u);\n"
      "    }\n"
      "  }\n"
      "  for (int i = 2; i < (n + 2); i += 3) {\n"
@@ -639,10 +639,58 @@ static void own_types(void **state) {
     assert_non_null(strstr(text, "A_ptr[1] = tirc_to_float8<4, 3, 0>(B_ptr[1]);"));
 }
 
+/* Signed arithmetic that may wrap is unsigned, but where it is index arithmetic or proved to fit. */
+static void signed_overflow(void **state) {
+    static const char *const cases[][2] = {
+        /* low bits only */
+        {"B[0] = n + 1", "B_ptr[0] = n + 1;"},
+        {"B[0] = -n - m", "B_ptr[0] = (-n) - m;"},
+        {"B[0] = (n + 1) & 7", "B_ptr[0] = (n + 1) & 7;"},
+        {"C[0] = C[1] * 3_int64", "C_ptr[0] = C_ptr[1] * 3ll;"},
+        {"let x: int32 = n * m\n    B[0] = x + 1", "int x = n * m;\n  B_ptr[0] = x + 1;"},
+        /* all of it */
+        {"if n + 1 > m:\n        B[0] = 1", "if (((int)((unsigned int)n + 1u)) > m) {"},
+        {"B[0] = truncdiv(1 - n - m, 3)",
+         "B_ptr[0] = ((int)((1u - (unsigned int)n) - (unsigned int)m)) / 3;"},
+        {"B[0] = min(-n, m)", "B_ptr[0] = min((int)(0u - (unsigned int)n), m);"},
+        {"B[0] = select(n * m > 3, n + 1, m)",
+         "B_ptr[0] = ((((int)((unsigned int)n * (unsigned int)m)) > 3) ? (n + 1) : m);"},
+        {"C[0] = int64(n + 1)", "C_ptr[0] = ((long long)((int)((unsigned int)n + 1u)));"},
+        {"B[0] = int32(C[0] + 1_int64)", "B_ptr[0] = ((int)(C_ptr[0] + 1ll));"},
+        {"if C[0] * 3_int64 < 1_int64:\n        B[0] = 1",
+         "if (((long long)((unsigned long long)C_ptr[0] * 3ull)) < 1ll) {"},
+        {"let x: int32 = n * m\n    if x > 3:\n        B[0] = x",
+         "int x = (int)((unsigned int)n * (unsigned int)m);"},
+        {"let x: int32 = n * m\n    let y: int32 = x + 1\n    if y > 3:\n        B[0] = x",
+         "int x = (int)((unsigned int)n * (unsigned int)m);\n  int y = (int)((unsigned int)x + 1u);"},
+        {"A[1] = A[0] + 1\n    if A[1] > 0:\n        B[0] = 1",
+         "A_ptr[1] = (int)((unsigned int)A_ptr[0] + 1u);"},
+        /* fits */
+        {"if (n & 255) * (m & 65535) > 3:\n        B[0] = 1", "if (((n & 255) * (m & 65535)) > 3) {"},
+        {"if (n & 65535) * (m & 65535) > 3:\n        B[0] = 1",
+         "if (((int)((unsigned int)(n & 65535) * (unsigned int)(m & 65535))) > 3) {"},
+        /* indices */
+        {"B[n + m] = 1", "B_ptr[n + m] = 1;"},
+        {"B[A[n + 1] * 2] = 1", "B_ptr[A_ptr[n + 1] * 2] = 1;"},
+        {"B[min(n + m, 7)] = 1", "B_ptr[min((int)((unsigned int)n + (unsigned int)m), 7)] = 1;"},
+        {"let x: int32 = n * 8\n    if x < m:\n        B[x] = 1", "int x = n * 8;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "function k(A: int32[8], B: int32[8], C: int64[8], n: int32, m: int32):\n    %s\n",
+                 cases[i][0]);
+        const char *out = emit(*state, text);
+        if (!strstr(out, cases[i][1]))
+            fail_msg("%s: expected %s in\n%s", cases[i][0], cases[i][1], out);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(texts),   UNIT_WITH_ARENA(scalar_spellings), UNIT_WITH_ARENA(literals),
-        UNIT_WITH_ARENA(kernels), UNIT_WITH_ARENA(line_directives),  UNIT_WITH_ARENA(own_types),
+        UNIT_WITH_ARENA(texts),           UNIT_WITH_ARENA(scalar_spellings), UNIT_WITH_ARENA(literals),
+        UNIT_WITH_ARENA(kernels),         UNIT_WITH_ARENA(line_directives),  UNIT_WITH_ARENA(own_types),
+        UNIT_WITH_ARENA(signed_overflow),
     };
     return cmocka_run_group_tests_name("cuda_text", tests, NULL, NULL);
 }
