@@ -131,8 +131,7 @@ static void float_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
     bool nan_is_top = from == PTX_TYPE_F64 || bits == 64;
     uint64_t imm =
         bits | (vm_decode_signed(to) ? 0x100 : 0) | (uint64_t)rounding << 12 | (nan_is_top ? 1u << 15 : 0);
-    uint32_t value =
-        vm_decode_lane_new(d, VM_LANE_F64TOINT, float_source(d, from, true), NONE, NONE, imm);
+    uint32_t value = vm_decode_lane_new(d, VM_LANE_F64TOINT, float_source(d, from, true), NONE, NONE, imm);
     if (bits == 64)
         vm_decode_lane(d, VM_LANE_MOV64, vm_decode_write(d, 0, to), value, NONE, NONE, 0);
     else
