@@ -491,6 +491,31 @@ END
 initial "@%p1" | wrong "case E07: local memory that some threads have not written" 'local address.*T0713'
 initial "" | right "case E07: written on every way"
 
+# A scalar of a script is a register on the way to PTX, but for this check.
+cat >"$work/scalar.py" <<'END'
+from tvm_tirx.script import tirx as T
+
+
+@T.function
+def k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32"), first: T.int32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(64,)))
+    t = T.cuda.thread_idx("x")
+    m: T.float32
+    if first == 0:
+        m = A[t]
+    B[t] = m + 1.0
+END
+for first in 0 1; do
+    "$tirc" run "$work/scalar.py" --arg A=ones --arg B=zeros --arg first=$first --check --format line >"$work/log" 2>&1
+    if [ $? -eq $first ] && [ $first -eq 0 ]; then
+        ! grep -q T0713 "$work/log"
+        result $? "case E07: a scalar that was written"
+    else
+        grep -q 'scalar.py:11:5: error: .*`m\[0\]`.*nothing has written before.*T0713' "$work/log"
+        result $? "case E07: a scalar read where \`first\` is true"
+    fi
+done
+
 # ---- tools ----
 kernel < <(neighbour "") >"$work/k.ptx"
 tool() { "$tirc" check "$work/k.ptx" --grid 1 --block 128 --arg B=zeros@float32:4096 --format line "$@" >"$work/log" 2>&1; }
