@@ -10,6 +10,7 @@ bench:
 	@$(MAKE) --no-print-directory -s bench-factory
 	@$(MAKE) --no-print-directory -s bench-launch
 	@$(MAKE) --no-print-directory -s bench-reference
+	@TIRC_BUILD=$(BUILD) bench/race.sh
 $(BUILD)/bench: bench/bench.c bench/opencl.c bench/plain.c bench/bench.h $(BUILD)/libtirc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -O3 -march=native -ffp-contract=fast -c bench/plain.c -o $(BUILD)/plain.o

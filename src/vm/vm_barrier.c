@@ -39,6 +39,8 @@ static void release(vm_cta *cta, unsigned number) {
             if (warp->splits[s].state == VM_SPLIT_RELEASED)
                 vm_control_merge(warp, s);
     }
+    if (barrier->expected == 0)
+        vm_race_all_known(cta);
     vm_race_drop(cta, &barrier->clock);
     memset(barrier->pending, 0, cta->warp_count * sizeof *barrier->pending);
     barrier->active = false;

@@ -243,12 +243,7 @@ static void add_reader(const visit *v, vm_race_cell *cell) {
 }
 
 static void look_at_write(const visit *v, const vm_race_cell *cell, bool store) {
-    if (cell->write <= v->domain->start) {
-        if (!store && !v->checks && v->cta->race->initial)
-            report_initial(v);
-        return;
-    }
-    if (knows(v, cell->writer, cell->write, cell->flags) ||
+    if (cell->write <= v->domain->start || knows(v, cell->writer, cell->write, cell->flags) ||
         (v->strong && cell->flags & VM_RACE_STRONG_WRITE) || !v->cta->race->races)
         return;
     report(v, store, cell->writer, cell->write_pc, true, cell->write);
@@ -271,7 +266,9 @@ static void look_at_list(const visit *v, const vm_race_cell *cell, bool store) {
 }
 
 static inline void read_cell(const visit *v, vm_race_cell *cell, bool record) {
-    if (cell->write - v->domain->start - 1 >= v->floor - v->domain->start)
+    if (record && v->cta->race->initial && !v->cta->race->written[v->granule])
+        report_initial(v);
+    if (cell->write > v->floor)
         look_at_write(v, cell, false);
     if (cell->flags & VM_RACE_LIST && cell->read > v->floor && v->cta->race->races)
         look_at_list(v, cell, false);
@@ -360,6 +357,102 @@ static inline void write_cell(const visit *v, vm_race_cell *cell, bool record) {
     cell->flags = kept | (v->strong ? VM_RACE_STRONG_WRITE : 0) | (v->whole ? VM_RACE_ANY_LANE : any_lane);
 }
 
+static void remember_read(vm_race_domain *d, vm_race_cell *cell, uint32_t who, uint32_t stamp, uint32_t pc) {
+    if (cell->read <= d->start || cell->reader == who) {
+        if (cell->read <= d->start)
+            cell->flags &= ~(uint32_t)VM_RACE_LIST;
+        cell->read = stamp;
+        cell->read_pc = pc;
+        cell->reader = (uint16_t)who;
+        cell->flags &= ~(uint32_t)VM_RACE_STRONG_READ;
+        return;
+    }
+    open_list(d, cell);
+    uint32_t bit = 1u << (who & 31);
+    cell->read = stamp > cell->read ? stamp : cell->read;
+    for (uint32_t i = cell->list; i; i = d->readers.items[i].next) {
+        vm_race_reader *r = &d->readers.items[i];
+        if (r->warp != who >> 5 || r->flags != 0 || (r->lanes != bit && (r->stamp != stamp || r->pc != pc)))
+            continue;
+        r->lanes |= bit;
+        r->stamp = stamp;
+        r->pc = pc;
+        return;
+    }
+    uint32_t index = reader_new(d);
+    d->readers.items[index] = (vm_race_reader){stamp, pc, bit, cell->list, (uint16_t)(who >> 5), 0};
+    cell->list = index;
+}
+
+static void remember_write(vm_race_domain *d, vm_race_cell *cell, uint32_t who, uint32_t stamp, uint32_t pc) {
+    if (cell->read > d->start)
+        forget_readers(d, cell);
+    *cell = (vm_race_cell){.write = stamp, .write_pc = pc, .writer = (uint16_t)who};
+}
+
+/* ---- the log ---- */
+static void settle_bytes(struct vm_race *race, const vm_race_entry *e, uint32_t who, uint32_t begin,
+                         uint32_t end) {
+    for (uint32_t g = begin >> race->shift; g <= (end - 1) >> race->shift && g < race->granules; g++) {
+        if (e->store)
+            remember_write(race->domain, &race->cells[g], who, e->stamp, e->pc);
+        else
+            remember_read(race->domain, &race->cells[g], who, e->stamp, e->pc);
+    }
+}
+
+static void settle_entry(struct vm_race *race, const vm_race_entry *e, uint32_t line) {
+    if (e->mask == 0) {
+        uint32_t begin = line * VM_RACE_LINE, end = begin + VM_RACE_LINE;
+        settle_bytes(race, e, e->offset[0], begin > e->offset[1] ? begin : e->offset[1],
+                     end < e->offset[2] ? end : e->offset[2]);
+        return;
+    }
+    VM_FOR_LANES(lane, e->mask) {
+        if (e->offset[lane] / VM_RACE_LINE == line)
+            settle_bytes(race, e, e->warp << 5 | lane, e->offset[lane], e->offset[lane] + e->bytes);
+    }
+}
+
+/* What the log has of the line goes into its cells. */
+static void settle(struct vm_race *race, uint32_t line) {
+    uint32_t since = race->line_since[line], end = race->log_base + race->log_count;
+    since = since > race->log_base ? since : race->log_base;
+    for (uint32_t i = since - race->log_base; i < race->log_count; i++)
+        if (race->log[i].first <= line && line <= race->log[i].last)
+            settle_entry(race, &race->log[i], line);
+    race->line_since[line] = end;
+}
+
+/* All of it, because it is full. */
+static void flush(struct vm_race *race) {
+    for (uint32_t i = 0; i < race->log_count; i++) {
+        const vm_race_entry *e = &race->log[i];
+        for (uint32_t line = e->first; e->mask == 0 && line <= e->last; line++)
+            if (race->line_since[line] <= race->log_base + i)
+                settle_entry(race, e, line);
+        VM_FOR_LANES(lane, e->mask) {
+            if (race->line_since[e->offset[lane] / VM_RACE_LINE] <= race->log_base + i)
+                settle_bytes(race, e, e->warp << 5 | lane, e->offset[lane], e->offset[lane] + e->bytes);
+        }
+    }
+    race->log_base += race->log_count;
+    race->log_count = 0;
+}
+
+vm_race_entry *vm_race_log(struct vm_race *race) {
+    if (race->log_count == VM_RACE_LOG)
+        flush(race);
+    return &race->log[race->log_count++];
+}
+
+void vm_race_all_known(vm_cta *cta) {
+    if (cta->race == NULL || cta->race->domain->cta_count > 1)
+        return;
+    cta->race->log_base += cta->race->log_count;
+    cta->race->log_count = 0;
+}
+
 /* ---- accesses ---- */
 static visit visit_of(vm_warp *warp, uint32_t pc, unsigned lane, bool strong) {
     vm_race_warp *state = vm_race_warp_of(warp);
@@ -376,18 +469,38 @@ static visit visit_of(vm_warp *warp, uint32_t pc, unsigned lane, bool strong) {
                    .strong = strong};
 }
 
+static void mark_written(struct vm_race *race, uint32_t granule) {
+    if (race->written[granule])
+        return;
+    race->written[granule] = 1;
+    race->line_written[granule / (VM_RACE_LINE >> race->shift)]++;
+}
+
 /* [offset, offset + bytes) of v->cta, which has them. */
 static void visit_range(visit *v, uint32_t offset, uint32_t bytes, unsigned kind) {
     struct vm_race *race = v->cta->race;
-    uint32_t first = offset >> race->shift, last = (offset + bytes - 1) >> race->shift;
+    uint32_t first = offset >> race->shift, last = (offset + bytes - 1) >> race->shift, warp = v->who >> 5;
     v->offset = offset;
     v->bytes = bytes;
-    for (uint32_t g = first; g <= last && g < race->granules; g++) {
-        v->granule = g;
-        if (kind & VM_RACE_READ)
-            read_cell(v, &race->cells[g], !v->checks);
-        if (kind & VM_RACE_WRITE)
-            write_cell(v, &race->cells[g], !v->checks);
+    for (uint32_t line = offset / VM_RACE_LINE; line <= (offset + bytes - 1) / VM_RACE_LINE; line++) {
+        if (v->checks && vm_race_passes(race, line, v->clock, kind & VM_RACE_WRITE))
+            continue;
+        settle(race, line);
+        uint32_t at = line * (VM_RACE_LINE >> race->shift), end = at + (VM_RACE_LINE >> race->shift) - 1;
+        at = at > first ? at : first;
+        end = end < last ? end : last;
+        for (v->granule = at; v->granule <= end && v->granule < race->granules; v->granule++) {
+            if (kind & VM_RACE_READ)
+                read_cell(v, &race->cells[v->granule], !v->checks);
+            if (kind & VM_RACE_WRITE)
+                write_cell(v, &race->cells[v->granule], !v->checks);
+            if (kind & VM_RACE_WRITE && !v->checks)
+                mark_written(race, v->granule);
+        }
+        if (kind & VM_RACE_READ && !v->checks)
+            race->line_reads[(size_t)line * race->stride + warp] = v->stamp;
+        if (kind & VM_RACE_WRITE && !v->checks)
+            race->line_writes[(size_t)line * race->stride + warp] = v->stamp;
     }
 }
 
@@ -554,44 +667,43 @@ void vm_race_issue(vm_async *operation) {
         vm_race_release(warp, operation->mask, &operation->race_clock);
 }
 
-static void remember_read(vm_race_domain *d, vm_race_cell *cell, uint32_t who, uint32_t stamp, uint32_t pc) {
-    if (cell->read <= d->start || cell->reader == who) {
-        cell->read = stamp;
-        cell->read_pc = pc;
-        cell->reader = (uint16_t)who;
-        cell->flags &= ~(uint32_t)VM_RACE_STRONG_READ;
-        return;
-    }
-    open_list(d, cell);
-    uint32_t bit = 1u << (who & 31);
-    cell->read = stamp > cell->read ? stamp : cell->read;
-    for (uint32_t i = cell->list; i; i = d->readers.items[i].next) {
-        vm_race_reader *r = &d->readers.items[i];
-        if (r->warp == who >> 5 && r->flags == 0 && (r->lanes == bit || r->stamp == stamp)) {
-            r->lanes |= bit;
-            r->stamp = stamp;
-            r->pc = pc;
-            return;
-        }
-    }
-    uint32_t index = reader_new(d);
-    d->readers.items[index] = (vm_race_reader){stamp, pc, bit, cell->list, (uint16_t)(who >> 5), 0};
-    cell->list = index;
+static void note_async(vm_race_domain *d, uint32_t *stamp, uint16_t *by, uint32_t who, uint32_t now,
+                       bool whole) {
+    bool other = *stamp > d->start && *by != who && !whole;
+    *stamp = other ? UINT32_MAX : now;
+    *by = (uint16_t)who;
 }
 
 static void remember(vm_async *operation, vm_cta *cta, uint32_t begin, uint32_t end, bool write, uint32_t who,
                      uint32_t stamp) {
     struct vm_race *race = cta->race;
     vm_race_domain *d = race->domain;
-    for (uint32_t g = begin >> race->shift; g <= (end - 1) >> race->shift && g < race->granules; g++) {
-        vm_race_cell *cell = &race->cells[g];
-        if (!write) {
-            remember_read(d, cell, who, stamp, operation->pc);
+    uint32_t full = VM_RACE_LINE >> race->shift, last = (end - 1) / VM_RACE_LINE;
+    vm_race_entry *e = vm_race_log(race);
+    e->pc = operation->pc;
+    e->stamp = stamp;
+    e->mask = 0;
+    e->store = write;
+    e->first = begin / VM_RACE_LINE;
+    e->last = last;
+    e->offset[0] = who;
+    e->offset[1] = begin;
+    e->offset[2] = end;
+    for (uint32_t line = begin / VM_RACE_LINE; line <= last; line++) {
+        vm_race_async *a = &race->line_async[line];
+        if (who >> 5 < d->warps)
+            (write ? race->line_writes : race->line_reads)[(size_t)line * race->stride + (who >> 5)] = stamp;
+        else if (write)
+            note_async(d, &a->write, &a->writer, who, stamp,
+                       begin <= line * VM_RACE_LINE && end >= (line + 1) * VM_RACE_LINE);
+        else
+            note_async(d, &a->read, &a->reader, who, stamp, false);
+        if (!write || race->line_written[line] == full)
             continue;
-        }
-        if (cell->read > d->start)
-            forget_readers(d, cell);
-        *cell = (vm_race_cell){.write = stamp, .write_pc = operation->pc, .writer = (uint16_t)who};
+        uint32_t g = line * full, stop = g + full;
+        g = g > begin >> race->shift ? g : begin >> race->shift;
+        for (; g < stop && g <= (end - 1) >> race->shift; g++)
+            mark_written(race, g);
     }
 }
 
@@ -636,4 +748,12 @@ void vm_race_copied(vm_async *operation, unsigned lane, uint32_t offset, uint32_
         return;
     uint32_t who = access_of(operation, lane, &stamp);
     remember(operation, operation->cta, offset, offset + bytes, true, who, stamp);
+}
+
+void vm_race_landed(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes, uint32_t barrier) {
+    if (operation->cta->race == NULL || cta->race == NULL)
+        return;
+    vm_race_domain *d = cta->race->domain;
+    remember(operation, cta, offset, offset + bytes, true,
+             VM_RACE_WHO(d->warps, VM_RACE_BARRIER_LANE(barrier)), d->time);
 }

@@ -54,6 +54,7 @@ typedef struct vm_race_reader {
 } vm_race_reader;
 
 typedef struct vm_race_warp {
+    vm_clock *common;             /* of all lanes; NULL: they differ */
     vm_clock *lane[VM_LANES];     /* what each lane knows; its own accesses are always known */
     vm_clock *fenced[VM_LANES];   /* what it knew at its last fence, and */
     uint32_t fenced_at[VM_LANES]; /* up to which of its own accesses the fence was; 0: none */
@@ -85,12 +86,40 @@ typedef struct vm_race_domain {
     uint32_t place_mask, place_count;
 } vm_race_domain;
 
+/* Most accesses meet nothing that their thread does not know of, and a look at stamps of whole lines tells
+ * so. Those go into a log; only when a line does not pass, what the log has of it goes into its cells
+ * (vm_race_settle), and the access is looked at granule by granule. */
+#define VM_RACE_LINE 32u
+typedef struct vm_race_entry {
+    uint32_t pc, stamp, mask, warp;
+    uint32_t first, last; /* lines, those between included */
+    uint8_t bytes, store;
+    /* Of lanes outside of the mask: some other lane's. Mask 0, asynchronous work: who, first byte, one past
+     * the last. */
+    uint32_t offset[VM_LANES];
+} vm_race_entry;
+enum { VM_RACE_LOG = 8192 };
+typedef struct vm_race_async { /* what asynchronous work did with a line; stamp UINT32_MAX: several barriers
+                                */
+    uint32_t write, read;
+    uint16_t writer, reader;
+} vm_race_async;
+
 struct vm_race { /* of a CTA */
     vm_race_domain *domain, *own;
     uint32_t shift; /* bytes of a granule, log2 */
     uint32_t granules, generation;
     vm_race_cell *cells;
-    uint32_t *local; /* per word of a warp's local memory: lanes that wrote it */
+    uint32_t lines, stride; /* numbers of a line in the next two: newest stamp of each warp */
+    uint32_t *line_reads, *line_writes;
+    vm_race_async *line_async;
+    uint32_t *line_since; /* position in the log: what stands before it is in the cells */
+    vm_race_entry *log;
+    uint32_t log_count, log_base; /* log_base: position of its first entry */
+    uint8_t *written;             /* per granule: something has written it */
+    uint8_t *line_written;        /* how many of the line */
+    uint32_t *probe;              /* per granule: vm_race_domain.instances of a store */
+    uint32_t *local;              /* per word of a warp's local memory: lanes that wrote it */
     uint32_t local_words;
     bool races, initial; /* what is looked for */
 };
@@ -137,6 +166,32 @@ uint64_t vm_race_key(const vm_warp *warp, vm_space space, uint64_t address); /* 
 #define VM_RACE_GLOBAL UINT64_MAX /* key of all global locations together */
 
 /* ---- vm_race.c ---- */
+/* Is one of the stamps newer than what is known? The count is a multiple of 8. */
+typedef uint32_t vm_race_eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint64_t vm_race_four __attribute__((vector_size(32), aligned(4), may_alias));
+static inline uint32_t vm_race_newer(const uint32_t *stamps, const uint32_t *known, uint32_t count) {
+    vm_race_eight newer = {0};
+    for (uint32_t w = 0; w < count; w += 8)
+        newer |= (vm_race_eight)(*(const vm_race_eight *)(const void *)(stamps + w) >
+                                 *(const vm_race_eight *)(const void *)(known + w));
+    vm_race_four both = (vm_race_four)newer;
+    return (both[0] | both[1] | both[2] | both[3]) != 0;
+}
+/* Do the lanes of a warp with this clock know everything of the line that the access meets? */
+static inline bool vm_race_passes(const struct vm_race *race, uint32_t line, const vm_clock *clock,
+                                  bool store) {
+    size_t at = (size_t)line * race->stride;
+    uint32_t unknown = vm_race_newer(race->line_writes + at, clock->base, race->stride);
+    if (store)
+        unknown |= vm_race_newer(race->line_reads + at, clock->base, race->stride);
+    const vm_race_async *a = &race->line_async[line];
+    if (a->write && a->write > vm_race_known(clock, a->writer))
+        return false;
+    return unknown == 0 && !(store && a->read && a->read > vm_race_known(clock, a->reader));
+}
+/* Everything that is in the log is known to all. */
+void vm_race_all_known(vm_cta *cta);
+vm_race_entry *vm_race_log(struct vm_race *race); /* a new entry, to be filled in */
 void vm_race_access(vm_warp *warp, const vm_op *op,
                     uint32_t mask); /* CHECK_LOAD, CHECK_STORE, before it is done */
 /* An access of one lane to shared memory. STRONG: by an atomic operation. CHECK: not now, nothing is
@@ -155,6 +210,8 @@ void vm_race_touch_at(vm_warp *warp, uint32_t pc, unsigned lane, vm_space space,
                       uint32_t bytes, unsigned kind);
 void vm_race_issue(vm_async *operation);    /* it is about to use its ranges */
 void vm_race_observed(vm_async *operation); /* it has used them */
+/* It has written there and is about to signal this barrier of the CTA; for what its ranges do not say. */
+void vm_race_landed(vm_async *operation, vm_cta *cta, uint32_t offset, uint32_t bytes, uint32_t barrier);
 /* What an operation of cp.async wrote for one lane. */
 void vm_race_copied(vm_async *operation, unsigned lane, uint32_t offset, uint32_t bytes);
 #endif

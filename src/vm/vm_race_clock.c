@@ -12,12 +12,17 @@ static uint32_t all_warps(const vm_race_domain *d) {
     return d->warps + 1;
 }
 
+/* Numbers of a clock: all warps, and zeros up to whole vectors. */
+static uint32_t numbers_of(uint32_t warps) {
+    return (warps + 1 + 15) / 16 * 16;
+}
+
 static vm_clock *clock_new(vm_race_domain *d) {
     vm_clock *clock = d->free_clocks;
     if (clock != NULL) {
         d->free_clocks = clock->next;
     } else {
-        size_t numbers = (sizeof(vm_clock) + sizeof(uint32_t) * all_warps(d) + 7) / 8 * 8;
+        size_t numbers = (sizeof(vm_clock) + sizeof(uint32_t) * numbers_of(d->warps) + 7) / 8 * 8;
         clock = base_arena_allocate(d->arena, numbers + sizeof(uint32_t *) * all_warps(d));
         memset(clock, 0, numbers + sizeof(uint32_t *) * all_warps(d));
         clock->rows = (uint32_t **)(void *)((uint8_t *)clock + numbers);
@@ -158,6 +163,10 @@ static void set_lanes(vm_race_domain *d, vm_race_warp *state, uint32_t mask, vm_
         clock_release(d, state->lane[lane]);
         state->lane[lane] = clock;
     }
+    state->common = state->lane[0];
+    for (unsigned l = 1; l < VM_LANES; l++)
+        if (state->lane[l] != state->common)
+            state->common = NULL;
 }
 
 /* The first lane's clock, and which lanes of the mask share it. */
@@ -470,6 +479,16 @@ void vm_race_start(vm_cta *cta) {
         race->shift = run->program->race_shift;
         race->granules = (cta->shared_bytes >> race->shift) + CELL_SPARE;
         race->cells = BASE_NEW_ARRAY(cta->arena, vm_race_cell, race->granules);
+        race->lines = cta->shared_bytes / VM_RACE_LINE + 2;
+        race->stride = (cta->warp_count * (cta->cluster != NULL ? cta->cluster->size : 1) + 7) / 8 * 8;
+        race->line_reads = BASE_NEW_ARRAY(cta->arena, uint32_t, (size_t)race->lines * race->stride);
+        race->line_writes = BASE_NEW_ARRAY(cta->arena, uint32_t, (size_t)race->lines * race->stride);
+        race->line_async = BASE_NEW_ARRAY(cta->arena, vm_race_async, race->lines);
+        race->line_since = BASE_NEW_ARRAY(cta->arena, uint32_t, race->lines);
+        race->log = BASE_NEW_ARRAY(cta->arena, vm_race_entry, VM_RACE_LOG);
+        race->written = BASE_NEW_ARRAY(cta->arena, uint8_t, race->granules);
+        race->line_written = BASE_NEW_ARRAY(cta->arena, uint8_t, race->lines);
+        race->probe = BASE_NEW_ARRAY(cta->arena, uint32_t, race->granules);
         race->local_words = (run->kernel->local_bytes + 3) / 4;
         race->local = BASE_NEW_ARRAY(cta->arena, uint32_t, (size_t)race->local_words * cta->warp_count + 1);
         race->races = run->launch->check & VM_CHECK_RACES;
@@ -492,7 +511,18 @@ void vm_race_start(vm_cta *cta) {
     }
     if (race->generation != race->domain->generation) {
         memset(race->cells, 0, sizeof *race->cells * race->granules);
+        memset(race->line_reads, 0, sizeof(uint32_t) * race->lines * race->stride);
+        memset(race->line_writes, 0, sizeof(uint32_t) * race->lines * race->stride);
         race->generation = race->domain->generation;
+    }
+    memset(race->line_async, 0, sizeof *race->line_async * race->lines);
+    memset(race->written, 0, race->granules);
+    memset(race->line_written, 0, race->lines);
+    race->log_base += race->log_count;
+    race->log_count = 0;
+    if (race->log_base > UINT32_MAX / 2) {
+        memset(race->line_since, 0, sizeof *race->line_since * race->lines);
+        race->log_base = 0;
     }
     race->domain->ctas[count > 1 ? cta->rank : 0] = cta;
 }

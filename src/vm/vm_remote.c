@@ -4,6 +4,7 @@
 #include "vm/vm_async.h"
 #include "vm/vm_atomic.h"
 #include "vm/vm_cluster.h"
+#include "vm/vm_race.h"
 #include "vm/vm_sm.h"
 
 /* ---- st.async, red.async ---- */
@@ -124,6 +125,7 @@ static void cancel(vm_async *async) {
         vm_cta *to = what.all ? vm_cluster_of(cta)->ctas[rank] : what.cta;
         memcpy(to->shared + what.offset, response, sizeof response);
         to->writes++;
+        vm_race_landed(async, to, what.offset, 16, what.barrier);
         vm_async_signal(async, to, what.barrier, 0, 16);
     }
 }

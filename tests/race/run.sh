@@ -451,6 +451,37 @@ for schedule in $schedules; do
 done
 result $status "shared memory of another CTA behind a barrier of the cluster"
 
+cancelled() { # whether the other CTA waits
+    cat <<END
+    mov.u32 %r20, %cluster_ctarank;
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra started;
+    mbarrier.init.shared.b64 [%bar], 1;
+    mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 16;
+    fence.mbarrier_init.release.cluster;
+started:
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    or.b32 %r21, %r20, %t;
+    setp.ne.u32 %p2, %r21, 0;
+    @%p2 bra look;
+    clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [%s], [%bar];
+look:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%bar], 0;
+    @!%p3 bra look;
+    ld.shared.u32 %r3, [%s];
+    st.global.u32 [%out], %r3;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+END
+}
+kernel < <(cancelled) >"$work/k.ptx"
+status=0
+for schedule in $schedules; do
+    cluster $schedule || status=1
+done
+result $status "a cancelled launch is told to all CTAs of the cluster"
+
 # ---- never written ----
 options=(--block 32)
 cat <<'END' | wrong "shared memory that nothing wrote" 'load of 4 bytes at shared address 0x.* reads memory that nothing has written before.*T0713'
@@ -514,6 +545,31 @@ for first in 0 1; do
         grep -q 'scalar.py:11:5: error: .*`m\[0\]`.*nothing has written before.*T0713' "$work/log"
         result $? "case E07: a scalar read where \`first\` is true"
     fi
+done
+
+# ---- the kernels of tirc explain ----
+script() { # code, wrong or right
+    cat <<END
+from tvm_tirx.script import tirx as T
+
+
+@T.function
+def k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(64,)))
+    tx = T.cuda.thread_idx("x")
+    tile = T.alloc_shared((64,), "float32")
+END
+    "$tirc" explain "$1" | sed -n "/^$2:\$/,/^\$/p" | grep '^    '
+}
+explained() { "$tirc" check "$work/k.py" --tool racecheck --arg A=arange --arg B=zeros --format line >"$work/log" 2>&1; }
+for code in T0847 T0848 T0849; do
+    script $code wrong >"$work/k.py"
+    explained
+    [ $? -eq 1 ] && grep -q "k.py:.*\`tile\[.*\[$code\]" "$work/log"
+    result $? "tirc explain $code: the wrong kernel"
+    script $code right >"$work/k.py"
+    explained
+    result $? "tirc explain $code: the right kernel"
 done
 
 # ---- tools ----

@@ -214,13 +214,15 @@ masked_store:
     NEXT;
 check_load:
     w->splits[w->current].pc = HERE;
-    vm_race_access(w, op, active);
+    if (!VM_NAME(vm_check)(w, op, active, false))
+        vm_race_access(w, op, active);
     if (active == w->live)
         goto full_load;
     goto masked_load;
 check_store:
     w->splits[w->current].pc = HERE;
-    vm_race_access(w, op, active);
+    if (!VM_NAME(vm_check)(w, op, active, true))
+        vm_race_access(w, op, active);
     if (active == w->live)
         goto full_store;
     goto masked_store;

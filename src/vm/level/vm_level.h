@@ -37,6 +37,9 @@
 bool VM_NAME(vm_load)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 bool VM_NAME(vm_store)(vm_warp *w, const vm_op *op, uint32_t mask, const uint32_t *m);
 bool VM_NAME(vm_load_group)(vm_warp *w, const vm_op *op, unsigned count); /* all 32 lanes active */
+/* vm_check.c: what vm_race_access does, where it is plain that the warp may access what it accesses. False:
+ * it is not, and nothing was noted. */
+bool VM_NAME(vm_check)(vm_warp *w, const vm_op *op, uint32_t mask, bool store);
 /* One value through a .f32 lane function (ex2, tanh), for the 16-bit forms. */
 void VM_NAME(vm_lane_one)(vm_lane lane, float x, uint32_t *result);
 
