@@ -863,7 +863,7 @@ bool ptx_verify(const ptx_module *module, bool ours) {
 static bool exists(verifier *v) {
     unsigned reached = 0;
     bool modifiers_fit = false;
-    const ptx_form *form = find_form(v, &reached, &modifiers_fit);
+    const ptx_form *form = find_form_once(v, &reached, &modifiers_fit);
     return form == NULL || target_has(v, form);
 }
 
