@@ -324,9 +324,23 @@ value int_expression(generator *g, type t, int depth) {
     return int_operation(g, t, depth);
 }
 
+/* A value through a type of 8 bits and fewer, which rounds and saturates it. */
+static value through_narrow(generator *g, type t, int depth) {
+    static const char *const narrow_types[] = {"float8_e3m4",     "float8_e4m3",        "float8_e4m3fn",
+                                               "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2",
+                                               "float8_e5m2fnuz", "float8_e8m0fnu",     "float6_e2m3fn",
+                                               "float6_e3m2fn",   "float4_e2m1fn",      "tfloat32"};
+    const char *name = narrow_types[below(g, sizeof narrow_types / sizeof narrow_types[0])];
+    value v = expression(g, any_type(g), depth - 1);
+    return (value){
+        format(g, "T.cast(T.cast(%s, \"%s\"), \"%s\")", v.text, name, type_name(t)), t, {0, 0}, false};
+}
+
 value float_expression(generator *g, type t, int depth) {
     if (depth <= 0)
         return leaf(g, t);
+    if (chance(g, 8))
+        return through_narrow(g, t, depth);
     if (chance(g, 15)) {
         type from = any_type(g);
         if (from != t)

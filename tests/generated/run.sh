@@ -9,9 +9,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${TIRC_BUILD:-build/test}
 seed=${TIRC_SEED:-1}
-files=10
-[ -n "${TIRC_CHECK_ALL:-}" ] && files=100
-each=50
+files=10 each=50
+[ -n "${TIRC_CHECK_ALL:-}" ] && files=50 each=100 # kernels of a file are one unit of nvcc
 kept=${TMPDIR:-/tmp}/tirc-generated-failures
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
