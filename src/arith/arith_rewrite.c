@@ -6,6 +6,7 @@
  */
 #include "arith/arith_rewrite.h"
 #include "arith/arith_fact.h"
+#include "ir/ir_keep.h"
 #include "num/num.h"
 #include <string.h>
 
@@ -22,14 +23,32 @@ typedef struct matching {
     const ir_expr *slots[ARITH_SLOTS];
 } matching;
 
+/* The table, read once for a module. */
+typedef struct rule_table {
+    const arith_rule *rules;
+    size_t count;
+} rule_table;
+
+static const arith_rule *rules_of(ir_module *module, size_t *count) {
+    const void **kept = ir_module_keep(module);
+    if (!*kept) {
+        rule_table *table = BASE_NEW(module->arena, rule_table);
+        table->rules = arith_rules_read(module->arena, &table->count);
+        if (!table->rules)
+            table->count = 0;
+        *kept = table;
+    }
+    const rule_table *table = *kept;
+    *count = table->count;
+    return table->rules;
+}
+
 arith_rewriter *arith_rewriter_create(base_arena *arena, ir_module *module, arith_facts *facts) {
     arith_rewriter *r = BASE_NEW(arena, arith_rewriter);
     r->arena = arena;
     r->module = module;
     r->facts = facts;
-    r->rules = arith_rules_read(arena, &r->rule_count);
-    if (!r->rules)
-        r->rule_count = 0;
+    r->rules = rules_of(module, &r->rule_count);
     r->hits = BASE_NEW_ARRAY(arena, uint64_t, r->rule_count + 1);
     r->by_op = BASE_NEW_ARRAY(arena, uint16_t, r->rule_count + 1);
     uint16_t next = 0;

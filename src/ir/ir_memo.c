@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tables by expression, for a while: as dense as the numbers of expressions, cleared by a new stamp, and used
  * again from a list of the module. Must not know what is kept in them. */
+#include "ir/ir_keep.h"
 #include "ir/ir_private.h"
 #include <string.h>
 
@@ -42,4 +43,8 @@ void ir_memo_grow(ir_memo *memo) {
     memo->stamps = stamps;
     memo->values = values;
     memo->capacity = capacity;
+}
+
+const void **ir_module_keep(ir_module *module) {
+    return &module->intern->kept;
 }

@@ -33,7 +33,8 @@ struct ir_intern {
     size_t capacity, count;
     BASE_VECTOR(ir_scratch *) scratches; /* one per level of walks inside walks */
     size_t scratch_level;
-    ir_memo *memos; /* that nobody uses now */
+    ir_memo *memos;   /* that nobody uses now */
+    const void *kept; /* ir_keep.h */
     /* Modules that share a table (the struct copied, as lowering does) count with it. */
     uint32_t next_expr, next_var, next_tensor;
 };
