@@ -873,7 +873,8 @@ bool ptx_module_exists_on(const ptx_module *module, const char *target) {
     named.target = target;
     verifier v = {.module = &named, .diagnostics = module->diagnostics, .arena = arena};
     bool all = true;
-    v.table = ptx_table_create(arena);
+    v.table = ptx_table_of(module);
+    v.fitting = base_map_create(arena);
     read_target(&v);
     for (size_t f = 0; all && f < module->functions.count; f++) {
         v.function = module->functions.items[f];
