@@ -717,8 +717,8 @@ static const ptx_form *find_form(verifier *v, const ptx_spelling *spelling, unsi
     return fits;
 }
 
-/* The spelling and the types of up to five operands that are registers or floating constants, all in one number:
- * instructions that share it share their form. 0: there is more to the operands. */
+/* The spelling and the types of up to five operands that are registers or floating constants, all in one
+ * number: instructions that share it share their form. 0: there is more to the operands. */
 static uint64_t signature_of(const ptx_spelling *spelling, const ptx_instruction *instruction) {
     enum { OPERAND_BITS = 8, TYPE_BITS = 6 };
     _Static_assert(PTX_TYPE_COUNT <= 1 << TYPE_BITS, "a type fits its field");
