@@ -73,6 +73,13 @@ typedef enum tirc_kind { TIRC_KIND_AUTO, TIRC_KIND_SCRIPT, TIRC_KIND_IR, TIRC_KI
 typedef struct tirc_define {
     const char *name, *text; /* NAME and a compile-time expression */
 } tirc_define;
+/* A file that a script imports. All of it is the callback's own. */
+typedef struct tirc_imported {
+    const char *name; /* for messages; NULL: the path */
+    const char *text; /* need not be zero-terminated */
+    size_t text_size;
+    void *owner; /* not looked at */
+} tirc_imported;
 typedef struct tirc_source {
     size_t size;
     const char *name; /* for messages; its ending chooses the kind under AUTO: .tir .ptx, else a script */
@@ -82,6 +89,14 @@ typedef struct tirc_source {
     const char *entry; /* function to keep; NULL: all */
     const tirc_define *defines;
     size_t define_count;
+    /* Scripts: `import a.b` asks find_import for "a/b.py", then for "a/b/__init__.py", while tirc_load runs;
+     * false: there is no such file. Paths are made of names, '/' and those endings only. What it gave is
+     * copied, and then handed to release_import once, unless that is NULL. find_import NULL: no import reads
+     * anything, and a name of another file is an error where it is used. Neither may call into the session.
+     */
+    bool (*find_import)(void *user, const char *path, tirc_imported *file);
+    void (*release_import)(void *user, tirc_imported *file);
+    void *import_user;
 } tirc_source;
 /* Reads, evaluates and verifies. *module is set on TIRC_OK only; it belongs to the session. */
 TIRC_API tirc_status tirc_load(tirc_session *session, const tirc_source *source, tirc_module **module);

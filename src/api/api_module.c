@@ -26,13 +26,50 @@ static tirc_kind kind_of(const tirc_source *source) {
     return ends_with(source->name, ".tir") ? TIRC_KIND_IR : TIRC_KIND_SCRIPT;
 }
 
-static script_options options_of(const load_call *call) {
+typedef struct add_call {
+    tirc_session *session;
+    const char *name, *text;
+    size_t size;
+    uint32_t *file;
+} add_call;
+
+static void add_import(void *argument) {
+    const add_call *call = argument;
+    *call->file = base_sources_add(call->session->sources, call->name, call->text, call->size);
+}
+
+/* A file of the sources for what the caller's function found. */
+static uint32_t read_import(void *user, const char *path) {
+    const load_call *call = user;
+    const tirc_source *source = call->source;
+    tirc_imported found = {0};
+    if (!source->find_import(source->import_user, path, &found))
+        return 0;
+    uint32_t file = 0;
+    if (found.text || !found.text_size) {
+        add_call add = {call->session, found.name ? found.name : path, found.text ? found.text : "",
+                        found.text_size, &file};
+        /* under a run of its own, so that what was found is released whatever happens */
+        base_outcome outcome = base_heap_run(call->session->heap, add_import, &add);
+        if (source->release_import)
+            source->release_import(source->import_user, &found);
+        if (outcome != BASE_DONE)
+            base_heap_escape(call->session->heap, outcome);
+    }
+    return file;
+}
+
+static script_options options_of(load_call *call) {
     script_options options = {0};
     script_define *defines = BASE_NEW_ARRAY(call->session->arena, script_define, call->source->define_count);
     for (size_t i = 0; i < call->source->define_count; ++i)
         defines[i] = (script_define){call->source->defines[i].name, call->source->defines[i].text};
     options.defines = defines;
     options.define_count = call->source->define_count;
+    if (call->source->find_import) {
+        options.read = read_import;
+        options.read_user = call;
+    }
     return options;
 }
 

@@ -68,6 +68,9 @@ tirc_status cli_load(const cli_arguments *arguments, cli_input *input);
 /* Reads without loading: fmt and --emit ast. */
 tirc_status cli_read(const cli_arguments *arguments, cli_input *input);
 void cli_source(const cli_input *input, tirc_source *source);
+/* Imports of the folders of -I; false after a message. The arguments must live as long as the source is used.
+ */
+bool cli_imports(const cli_arguments *arguments, tirc_source *source);
 /* Renders the diagnostics as --format says, frees the input, and gives the exit status. */
 int cli_finish(const cli_arguments *arguments, cli_input *input, tirc_status status);
 

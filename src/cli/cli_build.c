@@ -11,6 +11,7 @@ static const cli_option build_options[] = {
      "cuda, cuda-host, ptx, cubin, tir, flat, ast, plan, plan-json or plan-svg; cuda when not given", false},
     {"-o", "FILE", "where to write; standard output when not given", false},
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
+    {"-I", "FOLDER", "where files that the script imports are", true},
     {"-arch", "SM", "target; when not given sm_90a, or sm_100a where an instruction needs it", false},
     {"--lines", NULL, "line information: #line in CUDA, .loc in PTX", false},
     {"--sorted-parameters", NULL,

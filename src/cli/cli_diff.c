@@ -9,6 +9,7 @@ enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
 static const cli_option options[] = {
     {"-D", "NAME=EXPR", "define a compile-time value of both scripts", true},
+    {"-I", "FOLDER", "where files that the scripts import are", true},
     {NULL, NULL, NULL, false},
 };
 

@@ -105,6 +105,8 @@ tirc_status cli_load(const cli_arguments *arguments, cli_input *input) {
         return status;
     tirc_source source;
     cli_source(input, &source);
+    if (!cli_imports(arguments, &source))
+        return TIRC_USAGE;
     return tirc_load(input->session, &source, &input->module);
 }
 

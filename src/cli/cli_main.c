@@ -103,6 +103,13 @@ static const cli_option *match_option(const cli_command *command, const char *wo
             return glued;
         }
     }
+    if (size == strlen("--include") && !strncmp(word, "--include", size)) {
+        const cli_option *include = find_option(command->options, "-I", 2);
+        if (!include && command->more)
+            include = find_option(command->more, "-I", 2);
+        *value = include && equals ? equals + 1 : NULL;
+        return include;
+    }
     const cli_option *option = find_option(command->options, word, size);
     if (!option && command->more)
         option = find_option(command->more, word, size);

@@ -9,6 +9,7 @@
 
 const cli_option cli_run_options[] = {
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
+    {"-I", "FOLDER", "where files that the script imports are", true},
     {"--arg", "NAME=VALUE",
      "a .npy or .npz file, zeros, ones, arange, randn:SEED, rand:SEED, randint:LO:HI:SEED, number", true},
     {"--tensor-map", "NAME=TENSOR,KEY=VALUE,...",

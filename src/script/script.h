@@ -13,7 +13,11 @@ typedef struct script_define {
 typedef struct script_options {
     const script_define *defines;
     size_t define_count;
-    uint64_t step_limit;  /* evaluator steps; 0: default 10 million */
+    uint64_t step_limit; /* evaluator steps; 0: default 10 million */
+    /* The text of a file that the script imports, by its path ("a/b.py"): its number in the sources; 0: there
+     * is none. NULL: no file is read. */
+    uint32_t (*read)(void *user, const char *path);
+    void *read_user;
     uint32_t depth_limit; /* nesting of expressions and calls; 0: default 200 */
 } script_options;
 

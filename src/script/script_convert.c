@@ -119,6 +119,10 @@ static bool is_literal(script_value v) {
 static void refuse_value(script_evaluator *e, script_value v, base_span span) {
     if (script_is_poison(v))
         return;
+    if (v.kind == SCRIPT_VALUE_FOREIGN) {
+        script_foreign_used(e, v, span);
+        return;
+    }
     base_diagnostic *d = script_error(
         e, v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_REGION ? "T0215" : "T0205", span,
         "%s is not a value that a kernel can compute with", script_value_name(e->arena, v));

@@ -176,12 +176,15 @@ script_binding *script_bind(script_evaluator *e, const char *name, script_value 
 void script_declare_elsewhere(script_evaluator *e, const script_node *node) {
     for (size_t i = 0; i < node->items.count; i++) {
         const char *name = base_name_of(e->names, node->items.items[i]->text);
-        script_scope *scope = e->scope, *home = e->module_scope;
+        script_scope *scope = e->scope, *home = e->scope;
         while (!scope->is_function && scope->parent)
             scope = scope->parent;
+        while (home->parent && home->parent->parent) /* of the file that the function stands in */
+            home = home->parent;
+        const script_scope *module = home;
         if (node->kind == SCRIPT_NONLOCAL) {
             home = NULL;
-            for (script_scope *s = scope->parent; s && s != e->module_scope && !home; s = s->parent)
+            for (script_scope *s = scope->parent; s && s != module && !home; s = s->parent)
                 if (scope_get(s, name))
                     home = s;
             if (!home) {

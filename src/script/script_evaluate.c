@@ -1,190 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The module level: -D definitions, imports and aliases, statements in order, decorated functions to IR
- * functions with their parameters and sizes. */
+ * The module level: -D definitions, statements in order, decorated functions to IR functions with their
+ * parameters and sizes. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <string.h>
-
-/* ---- imports ---- */
-
-static bool starts_with(const char *text, const char *prefix) {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* Packages whose names are the dialect's: what is imported from them is looked up in the table. */
-static bool is_dialect_package(const char *path) {
-    static const char *const roots[] = {"tvm", "tvm_tirx", "tirx"};
-    for (size_t i = 0; i < 3; i++)
-        if (starts_with(path, roots[i]) && (path[strlen(roots[i])] == 0 || path[strlen(roots[i])] == '.'))
-            return true;
-    return false;
-}
-
-static const char *last_part(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
-}
-
-static bool is_root_name(const char *name) {
-    return strcmp(name, "tirx") == 0 || strcmp(name, "T") == 0 || strcmp(name, "Tx") == 0;
-}
-
-static script_value namespace_value(const char *prefix) {
-    return (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = prefix};
-}
-
-static script_value foreign(script_evaluator *e, const char *name) {
-    return (script_value){.kind = SCRIPT_VALUE_FOREIGN,
-                          .as.string.text = base_arena_string(e->arena, name, strlen(name))};
-}
-
-/* Modules of Python itself that the table has words of; other names of them are errors where they are used.
- */
-bool script_is_python_module(const char *path) {
-    static const char *const modules[] = {"math", "functools", "itertools", "dataclasses",
-                                          "enum", "typing",    "os"};
-    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-        if (strcmp(path, modules[i]) == 0)
-            return true;
-    return false;
-}
-
-static script_value import_path(script_evaluator *e, const char *path) {
-    if (script_is_python_module(path))
-        return namespace_value(path);
-    if (!is_dialect_package(path))
-        return foreign(e, path);
-    if (is_root_name(last_part(path)) && strcmp(path, "tirx") != 0)
-        return namespace_value("");
-    return (script_value){.kind = SCRIPT_VALUE_MODULE, .as.string.text = path};
-}
-
-/* Parts of the dialect's packages that are no dialect: compilers, run time, tests. */
-static bool is_host_package(const char *path) {
-    static const char *const parts[] = {"testing", "runtime", "target", "contrib", "ir",    "support",
-                                        "driver",  "rpc",     "relax",  "te",      "s_tir", "utils"};
-    const char *part = strchr(path, '.');
-    if (!part)
-        return true;
-    size_t size = strcspn(++part, ".");
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strlen(parts[i]) == size && memcmp(part, parts[i], size) == 0)
-            return true;
-    return false;
-}
-
-/* from PACKAGE import NAME */
-static script_value import_name(script_evaluator *e, const char *package, const char *name, base_span span) {
-    static const char *const modules[] = {"script", "ir",  "layout",  "lang",   "backend",
-                                          "cuda",   "tir", "runtime", "target", "testing"};
-    if (script_is_python_module(package)) {
-        script_value v = script_namespace_find(e, package, name);
-        if (!script_is_poison(v) || strcmp(package, "math") == 0)
-            return script_is_poison(v) ? script_unknown_word(e, package, name, span) : v;
-    }
-    if (!is_dialect_package(package))
-        return foreign(e, base_arena_format(e->arena, "%s.%s", package, name));
-    if (is_root_name(name))
-        return namespace_value("");
-    script_value v = script_namespace_find(e, "", name);
-    if (!script_is_poison(v))
-        return v;
-    if (strcmp(last_part(package), "cuda") == 0 || strcmp(last_part(package), "launch") == 0) {
-        v = script_namespace_find(e, "cuda", name);
-        if (!script_is_poison(v))
-            return v;
-    }
-    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
-        if (strcmp(modules[i], name) == 0)
-            return (script_value){.kind = SCRIPT_VALUE_MODULE,
-                                  .as.string.text = base_arena_format(e->arena, "%s.%s", package, name)};
-    if (is_host_package(package))
-        return foreign(e, base_arena_format(e->arena, "%s.%s", package, name));
-    return script_unknown_word(e, "", name, span);
-}
-
-static void import_star(script_evaluator *e, const char *package, base_span span) {
-    const char *path;
-    if (!is_dialect_package(package)) {
-        script_not_supported(e, span, "from %s import *", package);
-        return;
-    }
-    for (size_t i = 0; (path = script_word(i, NULL, NULL)) != NULL; i++)
-        if (!strchr(path, '.'))
-            script_bind(e, path, (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(path)},
-                        SCRIPT_BIND_PLAIN, span);
-}
-
-void script_import(script_evaluator *e, const script_node *node) {
-    bool from = node->kind == SCRIPT_FROM_IMPORT;
-    if (from && node->text && strcmp(node->text, "__future__") == 0)
-        return;
-    if (script_in_kernel(e) && !e->is_python) {
-        base_diagnostic *d = script_error(e, "T0265", node->span, "an import in the body of a kernel");
-        base_help(e->diagnostics, d, "import before the function");
-        return;
-    }
-    for (size_t i = 0; i < node->items.count; i++) {
-        const script_node *item = node->items.items[i];
-        const char *name = item->text;
-        if (from && strcmp(name, "*") == 0) {
-            import_star(e, node->text, item->span);
-            continue;
-        }
-        script_value v =
-            from ? import_name(e, node->text ? node->text : "", name, item->span) : import_path(e, name);
-        const char *bound = item->text2 ? item->text2 : name;
-        if (!from && !item->text2) { /* import a.b binds a */
-            size_t size = strcspn(name, ".");
-            bound = base_arena_string(e->arena, name, size);
-            if (name[size] != 0)
-                v = import_path(e, bound);
-        }
-        script_bind(e, bound, v, SCRIPT_BIND_PLAIN, item->span);
-    }
-}
-
-/* True when an import of the file names the dialect itself; only then T and Tx are not predefined. */
-static bool imports_dialect(const script_ast *ast) {
-    for (size_t i = 0; i < ast->body.count; i++) {
-        const script_node *node = ast->body.items[i];
-        if (node->kind != SCRIPT_IMPORT && node->kind != SCRIPT_FROM_IMPORT)
-            continue;
-        for (size_t j = 0; j < node->items.count; j++) {
-            const script_node *item = node->items.items[j];
-            if (!item->text)
-                continue;
-            if (node->kind == SCRIPT_FROM_IMPORT && node->text && is_dialect_package(node->text) &&
-                (is_root_name(item->text)))
-                return true;
-            if (node->kind == SCRIPT_IMPORT && is_dialect_package(item->text) &&
-                is_root_name(last_part(item->text)))
-                return true;
-        }
-    }
-    return false;
-}
-
-static void predefine(script_evaluator *e, const script_ast *ast) {
-    static const char *const words[] = {"S", "R", "TileLayout"};
-    static const layout_axis axes[] = {LAYOUT_AXIS_TLANE,    LAYOUT_AXIS_TCOL, LAYOUT_AXIS_WARPID,
-                                       LAYOUT_AXIS_LANEID,   LAYOUT_AXIS_WGID, LAYOUT_AXIS_TID_IN_WG,
-                                       LAYOUT_AXIS_WID_IN_WG};
-    if (!imports_dialect(ast)) {
-        script_bind(e, "T", namespace_value(""), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
-        script_bind(e, "Tx", namespace_value(""), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
-    }
-    for (size_t i = 0; i < 3; i++)
-        script_bind(e, words[i],
-                    (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(words[i])},
-                    SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
-    for (size_t i = 0; i < sizeof(axes) / sizeof(axes[0]); i++)
-        script_bind(e, layout_axis_name(axes[i]),
-                    (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = axes[i]}, SCRIPT_BIND_PLAIN,
-                    BASE_NO_SPAN);
-    script_bind(e, "Axis", namespace_value("Axis"), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
-    script_bind(e, "__name__", script_string(e->arena, "tirc", 4), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
-}
 
 /* ---- -D NAME=EXPR ---- */
 
@@ -451,6 +270,7 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     e->unreachable = base_map_create(arena);
     e->depth_limit = options->depth_limit ? options->depth_limit : 200;
     e->is_python = true;
+    e->options = options;
     e->gone = base_map_create(arena);
     e->defined = base_map_create(arena);
     e->let_values = base_map_create(arena);
@@ -459,12 +279,12 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     e->sources = base_map_create(arena);
     e->collisions = base_map_create(arena);
     e->builtin_scope = script_scope_open(e, false);
-    predefine(e, ast);
+    script_predefine(e, ast);
     e->module_scope = script_scope_open(e, true);
     return e;
 }
 
-static const script_options defaults = {NULL, 0, 0, 0};
+static const script_options defaults = {0};
 
 ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
                            const char *entry, const script_options *options) {
@@ -485,7 +305,7 @@ const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *d
     script_ast *none = BASE_NEW(arena, script_ast);
     script_evaluator *e = evaluator(arena, diagnostics, none, &defaults);
     const layout_tile *layout = NULL;
-    import_star(e, "tvm_tirx", BASE_NO_SPAN);
+    script_import_words(e, BASE_NO_SPAN);
     for (int i = 0; i < LAYOUT_AXIS_COUNT; i++)
         script_bind(e, layout_axis_name((layout_axis)i),
                     (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = (layout_axis)i}, SCRIPT_BIND_PLAIN,

@@ -79,6 +79,9 @@ struct script_evaluator {
     bool unwinding;              /* a limit was reached: poison up to the body of the kernel or module */
     bool is_refilled, stopped;   /* the second time everything ends */
     script_scope *scope, *module_scope, *builtin_scope;
+    const script_options *options;
+    BASE_VECTOR(script_file *) files; /* imported so far */
+    script_file *running;             /* the one whose statements run; NULL: the script itself */
     script_scope *library;            /* of script_library.c, made when it is needed */
     base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
     base_map *defined;                /* names given by -D */
@@ -403,6 +406,11 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
 void script_annotated_assign(script_evaluator *e, const script_node *node);
 void script_augmented_assign(script_evaluator *e, const script_node *node);
 void script_define_function(script_evaluator *e, const script_node *node);
+void script_import_words(script_evaluator *e, base_span span); /* every word under its own name */
+/* Names that a file has without importing them. */
+void script_predefine(script_evaluator *e, const script_ast *ast);
+script_value script_file_attribute(script_evaluator *e, const script_file *file, const char *name,
+                                   base_span span);
 void script_import(script_evaluator *e, const script_node *node);
 /* constants: a DICT of the parameters that a specialisation fixes, or NULL. */
 void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,

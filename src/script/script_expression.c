@@ -351,8 +351,14 @@ script_value script_foreign(script_evaluator *e, script_value package, const cha
 }
 
 script_value script_foreign_used(script_evaluator *e, script_value v, base_span span) {
-    script_error(e, "T0265", span, "%s is not available while compiling: tirc runs no Python packages",
-                 v.as.string.text);
+    const char *name = v.as.string.text;
+    base_diagnostic *d = script_error(
+        e, "T0265", span, "%s is not available while compiling: tirc runs no Python packages", name);
+    if (v.kind == SCRIPT_VALUE_FOREIGN && script_may_suggest(e) && !strchr(name, ' '))
+        base_help(e->diagnostics, d,
+                  e->options->read ? "the folders of -I have no %.*s.py"
+                                   : "if %.*s.py is a file of yours, -I FOLDER says where it is",
+                  (int)strcspn(name, "."), name);
     return script_poison();
 }
 
@@ -487,6 +493,8 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
             return (script_value){.kind = SCRIPT_VALUE_NAMESPACE, .as.string.text = ""};
         return v;
     }
+    case SCRIPT_VALUE_FILE:
+        return script_file_attribute(e, object.as.file, name, span);
     case SCRIPT_VALUE_FOREIGN: /* torch.float16: an error where it is used */
         return script_foreign(e, object, name);
     case SCRIPT_VALUE_INT: /* of a constant, and of a member of an enumeration that is a word */

@@ -70,6 +70,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_PTX] = "a PTX instruction",
         [SCRIPT_VALUE_PTX_ADDRESS] = "an address of a PTX instruction",
         [SCRIPT_VALUE_MODULE] = "a module",
+        [SCRIPT_VALUE_FILE] = "an imported file",
         [SCRIPT_VALUE_LET_TYPE] = "a let annotation",
         [SCRIPT_VALUE_SYMBOL] = "a size without a name",
         [SCRIPT_VALUE_AXIS] = "a layout axis",
@@ -431,6 +432,8 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return a.as.closure == b.as.closure;
     case SCRIPT_VALUE_FOREIGN: /* by name, so that it can be the key of a dict */
         return strcmp(a.as.string.text, b.as.string.text) == 0;
+    case SCRIPT_VALUE_FILE:
+        return a.as.file == b.as.file;
     case SCRIPT_VALUE_CLASS:
         return a.as.class == b.as.class;
     case SCRIPT_VALUE_KERNEL:

@@ -43,6 +43,7 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_PTX,         /* text: what follows T.ptx so far, in PTX's spelling */
     SCRIPT_VALUE_PTX_ADDRESS, /* T.ptx.addr: list of base and offset */
     SCRIPT_VALUE_MODULE,      /* text: dotted name of a package that was imported by name */
+    SCRIPT_VALUE_FILE,        /* an imported file */
     SCRIPT_VALUE_FOREIGN,     /* text: a name of a package that is not available at compile time */
     SCRIPT_VALUE_EXPR,        /* flag: an index query, which a plain assignment binds as a let */
     SCRIPT_VALUE_TENSOR,      /* scalars too */
@@ -88,6 +89,14 @@ typedef enum script_role {
     SCRIPT_ROLE_STATIC,
     SCRIPT_ROLE_CLASS
 } script_role;
+
+/* An imported file: a.b of a/b.py. scope NULL: a package without a file. */
+typedef struct script_file {
+    const char *name;
+    script_scope *scope;
+    base_span span; /* of the import that came first */
+    bool is_running, is_broken, is_package;
+} script_file;
 
 typedef struct script_class script_class;
 /* A function of the script: its definition and where it was defined. */
@@ -208,6 +217,7 @@ struct script_value {
             size_t size;
         } string;
         script_list *list;
+        script_file *file;
         script_closure *closure;
         script_bound *bound;
         script_class *class;
