@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Imports: names of the dialect's packages, of Python's modules that the table knows, and files that whoever calls us
- * reads. Reads nothing itself. */
+ * Imports: names of the dialect's packages, of Python's modules that the table knows, and files that whoever
+ * calls us reads. Reads nothing itself. */
 #include "script/script_evaluate.h"
 #include <string.h>
 
@@ -79,8 +79,8 @@ static uint32_t read_file(script_evaluator *e, const char *name, bool *is_packag
     return 0;
 }
 
-/* The file's statements in a scope of their own, outside of whatever is being built. Its kernels are the importer's
- * only when a run names them. */
+/* The file's statements in a scope of their own, outside of whatever is being built. Its kernels are the
+ * importer's only when a run names them. */
 static void evaluate_file(script_evaluator *e, script_file *file, uint32_t number) {
     size_t kernels = e->module->functions.count, errors = base_diagnostics_errors(e->diagnostics);
     script_ast *ast = script_parse(e->arena, e->diagnostics, number, e->options);
@@ -126,6 +126,25 @@ static void report_cycle(script_evaluator *e, const script_file *file, base_span
     base_help(e->diagnostics, d, "move what both need into a third file");
 }
 
+static bool import_file(script_evaluator *e, const char *name, base_span span, script_file **out);
+
+static script_file *new_file(script_evaluator *e, const char *name, size_t size, base_span span) {
+    script_file *file = BASE_NEW(e->arena, script_file);
+    *file = (script_file){.name = base_arena_string(e->arena, name, size), .span = span};
+    base_vector_push(e->arena, &e->files, file);
+    return file;
+}
+
+/* The packages around a.b.c: a and a.b run first, where they have a file. */
+static void import_packages(script_evaluator *e, const char *name, base_span span) {
+    for (size_t size = strcspn(name, "."); name[size]; size += 1 + strcspn(name + size + 1, ".")) {
+        const char *package = base_arena_string(e->arena, name, size);
+        script_file *file = known_file(e, package);
+        if (!file && !import_file(e, package, span, &file) && !file)
+            new_file(e, package, size, span);
+    }
+}
+
 /* True: *out is the file, evaluated. False: there is none (*out NULL), or it was reported. */
 static bool import_file(script_evaluator *e, const char *name, base_span span, script_file **out) {
     script_file *file = known_file(e, name);
@@ -140,9 +159,14 @@ static bool import_file(script_evaluator *e, const char *name, base_span span, s
     uint32_t number = read_file(e, name, &is_package);
     if (!number)
         return false;
-    *out = file = BASE_NEW(e->arena, script_file);
-    *file = (script_file){.name = base_arena_string(e->arena, name, strlen(name)), .span = span, .is_running = true, .is_package = is_package};
-    base_vector_push(e->arena, &e->files, file);
+    import_packages(e, name, span);
+    if ((file = known_file(e, name))) { /* its package imported it */
+        *out = file;
+        return !file->is_running;
+    }
+    *out = file = new_file(e, name, strlen(name), span);
+    file->is_running = true;
+    file->is_package = is_package;
     if (e->files.count > MOST_FILES) {
         script_error(e, "T0285", span, "more than %d imported files", MOST_FILES);
         return false;
@@ -155,7 +179,8 @@ static bool import_file(script_evaluator *e, const char *name, base_span span, s
     return true;
 }
 
-script_value script_file_attribute(script_evaluator *e, const script_file *file, const char *name, base_span span) {
+script_value script_file_attribute(script_evaluator *e, const script_file *file, const char *name,
+                                   base_span span) {
     script_binding *binding = file->scope ? script_scope_find(e, file->scope, name) : NULL;
     script_file *inner = known_file(e, base_arena_format(e->arena, "%s.%s", file->name, name));
     if (binding) {
@@ -167,13 +192,15 @@ script_value script_file_attribute(script_evaluator *e, const script_file *file,
     if (file->is_broken || file->is_running) /* its own errors say why */
         return file->is_broken ? script_poison() : (report_cycle(e, file, span), script_poison());
     base_diagnostic *d = script_error(e, "T0284", span, "'%s' has no name '%s'", file->name, name);
-    const char *near = file->scope ? script_nearest(name, file->scope->names.items, file->scope->names.count) : NULL;
+    const char *near =
+        file->scope ? script_nearest(name, file->scope->names.items, file->scope->names.count) : NULL;
     if (near)
         base_help(e->diagnostics, d, "did you mean '%s'?", near);
     return script_poison();
 }
 
-/* "..b" in the package p.q is p.b; at the top, or in a file that is in no package, the dots say the folder itself. */
+/* "..b" in the package p.q is p.b; at the top, or in a file that is in no package, the dots say the folder
+ * itself. */
 static const char *absolute_name(script_evaluator *e, const char *name) {
     size_t dots = strspn(name, ".");
     const char *home = e->running ? e->running->name : "";
@@ -183,7 +210,8 @@ static const char *absolute_name(script_evaluator *e, const char *name) {
     for (size_t i = e->running && e->running->is_package; i < dots; i++) /* a package's own file is in it */
         while (size > 0 && home[--size] != '.') {
         }
-    return base_arena_format(e->arena, "%.*s%s%s", (int)size, home, size && name[dots] ? "." : "", name + dots);
+    return base_arena_format(e->arena, "%.*s%s%s", (int)size, home, size && name[dots] ? "." : "",
+                             name + dots);
 }
 
 static script_value import_path(script_evaluator *e, const char *path, base_span span) {
@@ -191,17 +219,23 @@ static script_value import_path(script_evaluator *e, const char *path, base_span
     if (script_is_python_module(path))
         return namespace_value(path);
     if (!is_dialect_package(path))
-        return import_file(e, path, span, &file) ? file_value(file) : file ? script_poison() : foreign(e, path);
+        return import_file(e, path, span, &file) ? file_value(file)
+               : file                            ? script_poison()
+                                                 : foreign(e, path);
     if (is_root_name(last_part(path)) && strcmp(path, "tirx") != 0)
         return namespace_value("");
     return (script_value){.kind = SCRIPT_VALUE_MODULE, .as.string.text = path};
 }
 
-static script_value import_from_file(script_evaluator *e, const char *package, const char *name, base_span span) {
+static script_value import_from_file(script_evaluator *e, const char *package, const char *name,
+                                     base_span span) {
     script_file *file = NULL, *inner = NULL;
     const char *absolute = absolute_name(e, package);
     const char *full = *absolute ? base_arena_format(e->arena, "%s.%s", absolute, name) : name;
-    bool found = *absolute && import_file(e, absolute, span, &file);
+    script_file *known = known_file(e, absolute); /* one that still runs has what it has bound so far */
+    bool runs = known && known->is_running;
+    bool found = runs || (*absolute && import_file(e, absolute, span, &file));
+    file = runs ? known : file;
     if (file && !found)
         return script_poison();
     if (found && file->scope && script_scope_find(e, file->scope, name))
@@ -215,21 +249,12 @@ static script_value import_from_file(script_evaluator *e, const char *package, c
 
 /* import a.b.c binds a: a package that may have no file of its own. */
 static script_value import_package(script_evaluator *e, const char *path, base_span span) {
-    script_file *whole = NULL, *file = NULL;
-    size_t size = strcspn(path, ".");
+    script_file *whole = NULL;
     bool found = import_file(e, path, span, &whole);
     if (whole && !found)
         return script_poison();
-    for (; found && path[size]; size += 1 + strcspn(path + size + 1, ".")) {
-        const char *name = base_arena_string(e->arena, path, size);
-        if (import_file(e, name, span, &file) || file)
-            continue;
-        file = BASE_NEW(e->arena, script_file);
-        *file = (script_file){.name = name, .span = span};
-        base_vector_push(e->arena, &e->files, file);
-    }
     const char *first = base_arena_string(e->arena, path, strcspn(path, "."));
-    file = known_file(e, first);
+    script_file *file = known_file(e, first);
     return found && file ? file_value(file) : import_path(e, first, span);
 }
 
@@ -299,7 +324,8 @@ void script_import_words(script_evaluator *e, base_span span) {
                         SCRIPT_BIND_PLAIN, span);
 }
 
-static script_value import_item(script_evaluator *e, const script_node *node, const script_node *item, const char **bound) {
+static script_value import_item(script_evaluator *e, const script_node *node, const script_node *item,
+                                const char **bound) {
     const char *name = item->text;
     *bound = item->text2 ? item->text2 : name;
     if (node->kind == SCRIPT_FROM_IMPORT)
@@ -376,4 +402,3 @@ void script_predefine(script_evaluator *e, const script_ast *ast) {
     script_bind(e, "Axis", namespace_value("Axis"), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
     script_bind(e, "__name__", script_string(e->arena, "tirc", 4), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);
 }
-
