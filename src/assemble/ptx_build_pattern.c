@@ -14,6 +14,9 @@ typedef struct instance {
     const ptx_operand *arguments; /* pointers: none */
     bool is_global;               /* the instruction names global memory */
     const ptx_origin *origin;
+    ptx_operand wide[4]; /* registers of 128 bits whose halves are results, by their first one's place */
+    const ptx_pattern_operand *wide_of[4];
+    unsigned wide_count;
 } instance;
 
 static const ir_expr *argument(const instance *in, uint32_t index) {
@@ -92,6 +95,36 @@ static ptx_operand address(instance *in, const ptx_pattern_operand *from) {
     return ptx_build_memory_operand(b, place);
 }
 
+static ptx_operand operand(instance *in, const ptx_pattern_operand *from, bool in_group);
+
+static void move_halves(ptx_builder *b, ptx_operand to, ptx_operand from) {
+    ptx_build_emit(b, PTX_OP_MOV, PTX_MODS(PTX_MOD_B128), PTX_ARGS(to, from));
+}
+
+static ptx_operand halves_of(instance *in, const ptx_pattern_operand *from) {
+    ptx_operand halves[2];
+    for (unsigned i = 0; i < 2; i++)
+        halves[i] = operand(in, &from->args[i], true);
+    return ptx_build_group(in->b, PTX_OPERAND_VECTOR, halves, 2);
+}
+
+/* 128 bits: put together before the instruction, taken apart after it. What a guard may leave out keeps what
+ * the halves have. */
+static ptx_operand wide(instance *in, const ptx_pattern_operand *from) {
+    ptx_builder *b = in->b;
+    bool is_written = from->args[0].kind == PTX_PATTERN_RESULT;
+    ptx_operand q = {.kind = PTX_OPERAND_REGISTER};
+    q.of.reg = ptx_register_create(b->module, b->function, base_arena_format(b->arena, "%%q%u", ++b->wides),
+                                   PTX_TYPE_B128);
+    if (!is_written || in->pattern->keep_count)
+        move_halves(b, q, halves_of(in, from));
+    if (is_written && in->wide_count < sizeof(in->wide) / sizeof(in->wide[0])) {
+        in->wide[in->wide_count] = q;
+        in->wide_of[in->wide_count++] = from;
+    }
+    return q;
+}
+
 static ptx_operand operand(instance *in, const ptx_pattern_operand *from, bool in_group) {
     ptx_builder *b = in->b;
     ptx_operand to = {.kind = PTX_OPERAND_SINK}, *args;
@@ -114,6 +147,8 @@ static ptx_operand operand(instance *in, const ptx_pattern_operand *from, bool i
         to.kind = PTX_OPERAND_SPECIAL;
         to.bits = from->bits;
         return to;
+    case PTX_PATTERN_WIDE:
+        return wide(in, from);
     case PTX_PATTERN_ADDRESS:
         to = address(in, from);
         if (from->count == 1)
@@ -179,6 +214,8 @@ static void emit(instance *in) {
         made->guard = guard.of.reg;
         made->guard_negated = pattern->guard_negated != guard.negated;
     }
+    for (unsigned i = 0; i < in->wide_count; i++)
+        move_halves(in->b, halves_of(in, in->wide_of[i]), in->wide[i]);
 }
 
 const ptx_operand *ptx_build_pattern(ptx_builder *b, const ir_expr *e) {

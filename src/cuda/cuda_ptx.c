@@ -91,6 +91,9 @@ static void operand(instruction *in, const ptx_pattern_operand *o) {
     case PTX_PATTERN_SPECIAL:
         base_builder_format(out, "%%%%%s", ptx_special_name((ptx_special)o->bits));
         return;
+    case PTX_PATTERN_WIDE:
+        base_builder_format(out, "w%u", (unsigned)(o - in->pattern.operands));
+        return;
     case PTX_PATTERN_PAIR:
         operand(in, &o->args[0]);
         base_builder_char(out, '|');
@@ -108,6 +111,36 @@ static void operand(instruction *in, const ptx_pattern_operand *o) {
             base_builder_format(out, "+%lld", (long long)o->bits);
     }
     base_builder_char(out, is_vector ? '}' : ']');
+}
+
+/* A register of 128 bits between its halves and the instruction. */
+static bool is_written(const ptx_pattern_operand *o) {
+    return o->kind == PTX_PATTERN_WIDE && o->args[0].kind == PTX_PATTERN_RESULT;
+}
+
+static void join_halves(instruction *in, const ptx_pattern_operand *o, bool apart) {
+    unsigned number = (unsigned)(o - in->pattern.operands);
+    base_builder_string(in->out, apart ? " mov.b128 {" : "mov.b128 ");
+    if (!apart)
+        base_builder_format(in->out, "w%u, {", number);
+    operand(in, &o->args[0]);
+    base_builder_string(in->out, ", ");
+    operand(in, &o->args[1]);
+    if (apart)
+        base_builder_format(in->out, "}, w%u;", number);
+    else
+        base_builder_string(in->out, "}; ");
+}
+
+static void declare_wide(instruction *in) {
+    const ptx_pattern *pattern = &in->pattern;
+    for (uint32_t i = 0; i < pattern->operand_count; i++) {
+        if (pattern->operands[i].kind != PTX_PATTERN_WIDE)
+            continue;
+        base_builder_format(in->out, ".reg .b128 w%u; ", i);
+        if (!is_written(&pattern->operands[i]) || pattern->keep_count)
+            join_halves(in, &pattern->operands[i], false);
+    }
 }
 
 static void select_result(instruction *in, uint32_t result) {
@@ -129,7 +162,10 @@ static void assembly(instruction *in) {
         block |= result_is_predicate(in, i);
     for (uint32_t i = 0; i < pattern->arguments; i++)
         block |= ir_type_is_bool(in->e->args[i + 2]->type);
+    for (uint32_t i = 0; i < pattern->operand_count; i++)
+        block |= pattern->operands[i].kind == PTX_PATTERN_WIDE;
     base_builder_string(out, block ? "{ " : "");
+    declare_wide(in);
     for (uint32_t i = 0; i < pattern->arguments; i++)
         if (ir_type_is_bool(in->e->args[i + 2]->type))
             base_builder_format(out, ".reg .pred p%u; setp.ne.b32 p%u, %%%u, 0; ", i, i, results + i);
@@ -147,6 +183,9 @@ static void assembly(instruction *in) {
         operand(in, &pattern->operands[i]);
     }
     base_builder_char(out, ';');
+    for (uint32_t i = 0; i < pattern->operand_count; i++)
+        if (is_written(&pattern->operands[i]))
+            join_halves(in, &pattern->operands[i], true);
     for (uint32_t i = 0; i < results; i++)
         if (result_is_predicate(in, i))
             select_result(in, i);

@@ -253,6 +253,10 @@ static bool read_single(reader *r, ptx_pattern_operand *operand) {
         operand->kind = PTX_PATTERN_VECTOR;
         return read_list(r, operand, '}');
     }
+    if (accept(r, '<')) {
+        operand->kind = PTX_PATTERN_WIDE;
+        return read_list(r, operand, '>') && (operand->count == 2 || wrong(r, "two halves"));
+    }
     if (accept(r, '['))
         return read_address(r, operand);
     if (accept(r, '_')) {
@@ -353,7 +357,8 @@ bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern
 /* ---- pattern to text ---- */
 
 static void print_operand(const ptx_pattern_operand *operand, base_builder *out) {
-    static const char *const open[] = {[PTX_PATTERN_VECTOR] = "{", [PTX_PATTERN_ADDRESS] = "["};
+    static const char *const open[] = {
+        [PTX_PATTERN_VECTOR] = "{", [PTX_PATTERN_WIDE] = "<", [PTX_PATTERN_ADDRESS] = "["};
     switch (operand->kind) {
     case PTX_PATTERN_RESULT:
         base_builder_format(out, "%s%%%u", operand->negated ? "!" : "", operand->index);
@@ -380,6 +385,7 @@ static void print_operand(const ptx_pattern_operand *operand, base_builder *out)
         print_operand(&operand->args[1], out);
         return;
     case PTX_PATTERN_VECTOR:
+    case PTX_PATTERN_WIDE:
     case PTX_PATTERN_ADDRESS:
         break;
     }
@@ -390,7 +396,9 @@ static void print_operand(const ptx_pattern_operand *operand, base_builder *out)
         if (i == 0 && operand->kind == PTX_PATTERN_ADDRESS && operand->bits)
             base_builder_format(out, "+%lld", (long long)operand->bits);
     }
-    base_builder_char(out, operand->kind == PTX_PATTERN_VECTOR ? '}' : ']');
+    base_builder_char(out, operand->kind == PTX_PATTERN_VECTOR ? '}'
+                           : operand->kind == PTX_PATTERN_WIDE ? '>'
+                                                               : ']');
 }
 
 void ptx_pattern_print(const ptx_pattern *pattern, base_builder *out) {
@@ -417,7 +425,7 @@ void ptx_pattern_predicates(const ptx_pattern *pattern, ptx_type *results) {
 
 typedef struct filler {
     base_arena *arena;
-    ptx_register *results, *arguments;
+    ptx_register *results, *arguments, *wide;
 } filler;
 
 static ptx_operand fill(filler *f, const ptx_pattern_operand *from) {
@@ -440,6 +448,11 @@ static ptx_operand fill(filler *f, const ptx_pattern_operand *from) {
         return to;
     case PTX_PATTERN_SPECIAL:
         to.kind = PTX_OPERAND_SPECIAL;
+        return to;
+    case PTX_PATTERN_WIDE:
+        to.kind = PTX_OPERAND_REGISTER;
+        to.count = 0;
+        to.of.reg = f->wide;
         return to;
     case PTX_PATTERN_VECTOR:
         to.kind = PTX_OPERAND_VECTOR;
@@ -484,11 +497,31 @@ static bool agrees(const ptx_pattern *pattern, const ptx_type *results, const pt
     return true;
 }
 
+/* Both halves of 128 bits have 64. */
+static bool halves_fit(const ptx_pattern_operand *operand, const ptx_type *results, const ptx_type *arguments,
+                       base_builder *why) {
+    for (uint32_t i = 0; operand->kind == PTX_PATTERN_WIDE && i < operand->count; i++) {
+        const ptx_pattern_operand *half = &operand->args[i];
+        unsigned bits = half->kind == PTX_PATTERN_RESULT     ? ptx_type_bits(results[half->index])
+                        : half->kind == PTX_PATTERN_ARGUMENT ? ptx_type_bits(arguments[half->index])
+                                                             : 64;
+        if (bits == 64)
+            continue;
+        base_builder_format(why, "half %u of 128 bits has %u", i + 1, bits);
+        return false;
+    }
+    return true;
+}
+
 bool ptx_pattern_check(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
                        const ptx_type *results, const ptx_type *arguments, base_builder *why,
                        base_builder *accepted) {
+    static const ptx_type wide = PTX_TYPE_B128;
     filler f = {arena, registers(arena, results, pattern->results, "%"),
-                registers(arena, arguments, pattern->arguments, "$")};
+                registers(arena, arguments, pattern->arguments, "$"), registers(arena, &wide, 1, "q")};
+    for (uint32_t i = 0; i < pattern->operand_count; i++)
+        if (!halves_fit(&pattern->operands[i], results, arguments, why))
+            return false;
     ptx_instruction instruction = {.op = pattern->op,
                                    .mod_count = (uint8_t)pattern->mod_count,
                                    .operand_count = (uint8_t)pattern->operand_count,

@@ -17,6 +17,7 @@ typedef enum ptx_pattern_kind {
     PTX_PATTERN_SINK,     /* _ */
     PTX_PATTERN_SPECIAL,  /* %laneid; bits: ptx_special */
     PTX_PATTERN_VECTOR,   /* {a, b} */
+    PTX_PATTERN_WIDE,     /* <a, b>: one register of 128 bits, its lower and its upper half */
     PTX_PATTERN_PAIR,     /* a|b */
     PTX_PATTERN_ADDRESS   /* [a + offset], [a, {b, c}] */
 } ptx_pattern_kind;

@@ -532,6 +532,10 @@ static bool take_group(matcher *m, uint32_t index, uint32_t at, uint32_t count, 
         part.bits /= count;
         part.type = PTX_TYPE_NONE;
     }
+    if (kind == PTX_PATTERN_WIDE) {
+        part.bits = 64;
+        part.type = PTX_TYPE_B64;
+    }
     bool good = at + count <= m->count;
     if (!good)
         refuse(m, m->count, NULL, "%s takes %u values, %u are left", rule->name, count, m->count - at);
@@ -609,6 +613,17 @@ static bool match_vector(matcher *m, uint32_t index, uint32_t at) {
     return refuse(m, at, rule, "is a vector: give its values as a list");
 }
 
+/* 128 bits are two values of 64, the lower half first. */
+static bool take_wide(matcher *m, uint32_t index, uint32_t at) {
+    const ptx_pattern_rule *rule = &m->form->rules[index];
+    if ((rule->optional || rule->sinkable) && at < m->count && is_sink(m->values[at].v))
+        return take_single(m, index, at, 1);
+    if (at + 2 > m->count)
+        return refuse(m, at, NULL, "%s has 128 bits: give its lower and its upper half, two uint64",
+                      rule->name);
+    return take_group(m, index, at, 2, PTX_PATTERN_WIDE);
+}
+
 static bool match(matcher *m, uint32_t index, uint32_t at) {
     if (index == m->form->count)
         return at == m->count || refuse(m, at, NULL, "%u arguments are given, %u are taken", m->count, at);
@@ -634,6 +649,8 @@ static bool match(matcher *m, uint32_t index, uint32_t at) {
     default:
         break;
     }
+    if (rule->bits == 128 && rule->role == PTX_ROLE_VALUE)
+        return take_wide(m, index, at);
     if (rule->optional || rule->sinkable)
         return (at < m->count && take_single(m, index, at, 1)) || take_single(m, index, at, 0);
     return take_single(m, index, at, 1);
@@ -933,6 +950,27 @@ static script_value helper(script_evaluator *e, const char *text, const script_a
     return v;
 }
 
+/* Jumps and calls have labels and functions, which a script has not; the kernel's own words make them. */
+static bool is_control(script_evaluator *e, const char *text, base_span span) {
+    static const struct {
+        const char *op, *instead;
+    } controls[] = {
+        {"bra", "if, while, break and continue make branches"},
+        {"brx", "if and elif make the choice among several"},
+        {"call",
+         "T.cuda.func_call(name, arguments..., SOURCE, ty=...) calls a function of CUDA source text"}};
+    size_t size = strcspn(text, ".");
+    for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++) {
+        if (strlen(controls[i].op) != size || strncmp(text, controls[i].op, size) != 0)
+            continue;
+        base_diagnostic *d = script_error(
+            e, "T0286", span, "`%s` takes a label or a function, which a script cannot name", text);
+        base_help(e->diagnostics, d, "%s", controls[i].instead);
+        return true;
+    }
+    return false;
+}
+
 script_value script_ptx_call(script_evaluator *e, script_value callee, script_arguments *arguments,
                              const script_node *node, base_span span, base_span name_span) {
     const char *text = callee.as.string.text;
@@ -945,6 +983,8 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
         script_value as_word = {.kind = SCRIPT_VALUE_WORD, .as.word = word};
         return script_call_value(e, as_word, arguments, node, span, name_span);
     }
+    if (is_control(e, text, name_span))
+        return script_poison();
     return script_ptx_instruction(e, text, arguments, span, name_span);
 }
 

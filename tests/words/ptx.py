@@ -5,6 +5,7 @@
 # pair: lanes A=arange B=zeros
 # pair: numbers F=randn:3 G=zeros
 # pair: small H=randn:5 C=arange D=zeros
+# pair: wide W=arange Z=zeros
 
 
 @T.function
@@ -168,3 +169,37 @@ def reduced_plain(F: T.Tensor((128,), "float32"), G: T.Tensor((128, 2), "float32
         least = T.min(least, F[i])
     G[tx, 0] = most
     G[tx, 1] = least
+
+
+# Operands of 128 bits: the lower and the upper half, also under a guard and as the kept value.
+@T.function
+def wide(W: T.Tensor((64,), "uint64"), Z: T.Tensor((64,), "uint64")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(8,)))
+    tx = T.cuda.thread_idx("x")
+    lo: T.uint64
+    hi: T.uint64
+    at = tx * 8
+    T.ptx["ld.global.b128"]((lo, hi), W.ptr_to([at]))
+    T.ptx.st.global_.b128(Z.ptr_to([at]), (hi, lo + T.uint64(1)))
+    T.ptx["atom.global.exch.b128"](lo, hi, Z.ptr_to([at]), lo, lo)
+    T.ptx.st.global_.b128(Z.ptr_to([at + 2]), lo, hi)
+    T.ptx["atom.global.cas.b128"]((lo, hi), Z.ptr_to([at + 2]), (lo, hi), (T.uint64(5), T.uint64(6)))
+    T.ptx["ld.global.b128"]((lo, hi), W.ptr_to([at + 4]), pred=tx < 4, preserve_dst=True)
+    T.ptx.st.global_.b128(Z.ptr_to([at + 4]), (lo, hi), pred=tx != 7)
+
+
+@T.function
+def wide_plain(W: T.Tensor((64,), "uint64"), Z: T.Tensor((64,), "uint64")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(8,)))
+    tx = T.cuda.thread_idx("x")
+    at = tx * 8
+    Z[at] = W[at]
+    Z[at + 1] = W[at]
+    Z[at + 2] = 5
+    Z[at + 3] = 6
+    if tx < 4:
+        Z[at + 4] = W[at + 4]
+        Z[at + 5] = W[at + 5]
+    elif tx != 7:
+        Z[at + 4] = W[at + 1]
+        Z[at + 5] = W[at] + T.uint64(1)
