@@ -94,7 +94,7 @@ static int check(const cli_arguments *arguments) {
     const char *list = cli_value(arguments, "--tool"), *on = cli_value(arguments, "--on");
     if (!list) {
         for (const cli_option *option = cli_run_options; option->name; ++option)
-            if (strcmp(option->name, "-D") && cli_flag(arguments, option->name))
+            if (strcmp(option->name, "-D") && strcmp(option->name, "-I") && cli_flag(arguments, option->name))
                 return cli_usage("check", "`%s` is for a run; --tool says what to run the kernel for",
                                  option->name);
         return check_statically(arguments);
