@@ -19,6 +19,40 @@ static void check(int good, const char *name) {
     bad |= !good;
 }
 
+static int found, released;
+static bool find(void *user, const char *path, tirc_imported *file) {
+    if (strcmp(path, "sizes.py"))
+        return false;
+    ++found;
+    file->name = "memory of the program";
+    file->text = user;
+    file->text_size = strlen(file->text);
+    return true;
+}
+
+static void release(void *user, tirc_imported *file) {
+    released += file->text == user;
+}
+
+static tirc_status load_import(tirc_session *session, char *imported, tirc_module **module) {
+    static const char uses[] = "import sizes, numpy\n"
+                               "from sizes import N\n"
+                               "from tvm_tirx.script import tirx as T\n"
+                               "@T.function\n"
+                               "def k(A: T.Tensor((N,), 'float32')):\n"
+                               "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(1,)))\n"
+                               "    A[0] = 1.0\n";
+    tirc_source source = {0};
+    source.size = sizeof source;
+    source.name = "uses.py";
+    source.text = uses;
+    source.text_size = strlen(uses);
+    source.find_import = find;
+    source.release_import = release;
+    source.import_user = imported;
+    return tirc_load(session, &source, module);
+}
+
 typedef struct sink_buffer {
     char text[65536];
     size_t size;
@@ -103,6 +137,17 @@ int main(void) {
           "PTX");
     check(strcmp(tirc_kernel_at(module, 0)->parameters[1].name, "X") == 0, "parameters");
     run(session, module);
+    tirc_session_destroy(session);
+
+    static char good[] = "N = 12\n", broken[] = "N = \n";
+    session = tirc_session_create(NULL);
+    check(load_import(session, good, &module) == TIRC_OK &&
+              tirc_kernel_at(module, 0)->parameters[0].shape[0] == 12 && found == 1 && released == 1,
+          "an import asks the program, once, and gives the text back");
+    check(load_import(session, broken, &module) == TIRC_ERROR && released == 2 &&
+              tirc_diagnostic_at(session, 0, &diagnostic) &&
+              !strcmp(diagnostic.file, "memory of the program"),
+          "what is wrong in it is said at its name");
     tirc_session_destroy(session);
 
     session = tirc_session_create(NULL);
