@@ -426,6 +426,32 @@ static bool wrong_address(matcher *m, uint32_t at, const ptx_pattern_rule *rule,
                   wanted[rule->space]);
 }
 
+/* The reference prints a scalar in shared memory as one of the thread, "bar: T.uint64". Where such a text
+ * takes the address of one for shared memory, there was one. */
+static bool was_shared(script_evaluator *e, const ir_expr **x, base_span span) {
+    static const char header[] = "# from tvm.script import";
+    const ir_expr *address = *x;
+    const base_sources *sources = base_diagnostics_sources(e->diagnostics);
+    if (address->op != IR_ADDRESS && address->op != IR_DATA)
+        return false;
+    ir_tensor *tensor = (ir_tensor *)(uintptr_t)address->at.tensor;
+    base_text text = base_source_text(sources, tensor->span.file);
+    base_text line =
+        base_source_line(sources, tensor->span.file, base_span_place(sources, tensor->span).line);
+    size_t head = text.size < 400 ? text.size : 400; /* comments may stand before it */
+    if (!tensor->is_scalar || tensor->kind != IR_TENSOR_ALLOCATION || memchr(line.data, '=', line.size) ||
+        !memmem(text.data, head, header, sizeof(header) - 1))
+        return false;
+    tensor->type.scope = IR_SCOPE_SHARED;
+    *x = address->op == IR_DATA ? ir_data(e->module, tensor)
+                                : ir_address(e->module, tensor, address->args, address->count);
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0287", tensor->span,
+                    "'%s' is taken as shared memory, which the printed text leaves out", tensor->name);
+    base_note(e->diagnostics, d, span, "its address in shared memory is taken here");
+    return true;
+}
+
 static bool take_address(matcher *m, uint32_t at, const ptx_pattern_rule *rule,
                          ptx_pattern_operand *operand) {
     script_value v = m->values[at].v;
@@ -443,7 +469,8 @@ static bool take_address(matcher *m, uint32_t at, const ptx_pattern_rule *rule,
     bool untyped = is_pointer && x->type.dtype == NUM_DTYPE_NONE && scope == IR_SCOPE_GLOBAL;
     switch (rule->space) {
     case PTX_PLACE_SHARED:
-        if (is_pointer && (is_shared(scope) || untyped))
+        if (is_pointer && (is_shared(scope) || untyped ||
+                           (scope == IR_SCOPE_LOCAL && was_shared(m->e, &x, m->values[at].span))))
             x = ir_make(m->e->module, IR_SHARED_ADDRESS, ir_type_prim(NUM_DTYPE_U32, 1), &x, 1);
         else if (bits != 32)
             return wrong_address(m, at, rule, x);

@@ -42,8 +42,10 @@ static script_flow if_statement(script_evaluator *e, const script_node *node) {
     script_value test = script_expression(e, node->a);
     bool truth;
     if (!is_kernel_rules(e)) {
-        if (script_value_truth(test, &truth))
-            return script_statements(e, truth ? &node->body : &node->orelse);
+        int64_t constant; /* T.bool(True), as the reference prints constants */
+        bool is_constant = test.kind == SCRIPT_VALUE_EXPR && ir_is_int(test.as.expr, &constant);
+        if (is_constant || script_value_truth(test, &truth))
+            return script_statements(e, (is_constant ? constant != 0 : truth) ? &node->body : &node->orelse);
         if (!script_is_poison(test)) {
             base_diagnostic *d =
                 script_error(e, "T0245", node->a->span, "a plain function cannot branch on %s",
