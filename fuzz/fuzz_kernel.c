@@ -13,7 +13,7 @@ typedef struct fuzz_input {
 } fuzz_input;
 
 static void one_input(void *argument) {
-    static const script_options options = {NULL, 0, 5000, 0};
+    static const script_options options = {.step_limit = 5000};
     fuzz_input *input = argument;
     base_arena *arena = base_arena_create(input->heap);
     base_sources *sources = base_sources_create(arena);

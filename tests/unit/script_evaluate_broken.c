@@ -87,7 +87,7 @@ static const char *const odd[] = {"-1",
                                   "..."};
 
 static void one_broken(base_arena *arena, const pieces *p, uint64_t seed) {
-    static const script_options options = {NULL, 0, 20000, 0};
+    static const script_options options = {.step_limit = 20000};
     base_sources *sources = base_sources_create(arena);
     base_diagnostics *list = base_diagnostics_create(arena, sources);
     base_builder text, out;

@@ -535,7 +535,7 @@ static void storage(void **state) {
 
 /* T0263 T0280 T0281 */
 static void limits(void **state) {
-    static const script_options few = {NULL, 0, 1000, 0}, flat = {NULL, 0, 0, 20};
+    static const script_options few = {.step_limit = 1000}, flat = {.depth_limit = 20};
     help_result steps = help_evaluate(*state, "def f():\n    while True:\n        pass\nf()\n", NULL, &few);
     assert_int_equal(base_diagnostics_count(steps.list), 1);
     assert_string_equal(base_diagnostics_at(steps.list, 0)->code, "T0280");
@@ -608,7 +608,9 @@ static void all_problems_in_one_run(void **state) {
 /* T0206 T0209 */
 static void bad_definitions(void **state) {
     static const script_define wrong = {"3D", "1"}, broken = {"N", "4 +"}, unknown = {"N", "M * 2"};
-    const script_options one = {&wrong, 1, 0, 0}, two = {&broken, 1, 0, 0}, three = {&unknown, 1, 0, 0};
+    const script_options one = {.defines = &wrong, .define_count = 1},
+                         two = {.defines = &broken, .define_count = 1},
+                         three = {.defines = &unknown, .define_count = 1};
     static const char script[] = "@T.function\ndef k(A: T.Tensor((N,), \"float32\")):\n    A[0] = 1.0\n";
     assert_non_null(strstr(help_evaluate(*state, script, NULL, &one).messages, "T0209"));
     help_result cut = help_evaluate(*state, script, NULL, &two);

@@ -6,7 +6,7 @@
 static void takes(base_arena *arena, const char *script, const char *entry, const char *defines,
                   const char *expected) {
     script_define list[16];
-    script_options options = {list, 0, 0, 0};
+    script_options options = {.defines = list};
     char *copy = base_arena_string(arena, defines, strlen(defines));
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
         char *value = strchr(word, '=');

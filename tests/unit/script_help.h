@@ -41,7 +41,7 @@ static inline help_result help_evaluate(base_arena *arena, const char *script, c
 static inline void help_gives(base_arena *arena, const char *script, const char *defines,
                               const char *expected) {
     script_define list[16];
-    script_options options = {list, 0, 0, 0};
+    script_options options = {.defines = list};
     char *copy = base_arena_string(arena, defines ? defines : "", defines ? strlen(defines) : 0);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
         char *value = strchr(word, '=');
