@@ -295,19 +295,80 @@ script_value script_word_buffer_offset(script_evaluator *e, const script_call *c
     return sum;
 }
 
-/* ldg(pointer, "float32"): a load of one element through a view of it. */
-script_value script_word_ldg(script_evaluator *e, const script_call *call) {
+/* The elements of a type from a pointer on. */
+static ir_tensor *elements_at(script_evaluator *e, const script_argument *place, const script_argument *name,
+                              int64_t count, base_span span) {
     ir_type type;
-    const ir_expr *pointer = script_to_pointer(e, call->value[0], call->place[0], "the address of ldg");
-    if (!pointer || !script_to_dtype(e, call->value[1], &type, call->place[1]))
-        return script_poison();
+    const ir_expr *pointer = script_to_pointer(e, place->value, place->span, "the address of ldg");
+    if (!pointer || !script_to_dtype(e, name->value, &type, name->span))
+        return NULL;
     const ir_expr **shape = BASE_NEW_ARRAY(e->arena, const ir_expr *, 1);
-    shape[0] = ir_int(e->module, NUM_DTYPE_I32, 1);
+    shape[0] = ir_int(e->module, NUM_DTYPE_I32, count);
     ir_tensor_type view = {.dtype = (num_dtype)type.dtype,
                            .lanes = type.lanes,
                            .scope = (ir_scope)pointer->type.scope,
                            .rank = 1,
                            .shape = shape};
-    script_value v = script_make_view(e, &view, pointer, call->span);
-    return v.kind == SCRIPT_VALUE_TENSOR ? script_expr(script_load_single(e, v.as.tensor)) : v;
+    script_value v = script_make_view(e, &view, pointer, span);
+    return v.kind == SCRIPT_VALUE_TENSOR ? v.as.tensor : NULL;
+}
+
+/* Destinations are pointers to single elements; all are loaded before the first is written. */
+static bool load_several(script_evaluator *e, const script_argument *to, size_t count, ir_tensor *from,
+                         base_span span) {
+    script_value values[4];
+    const ir_expr **index = BASE_NEW_ARRAY(e->arena, const ir_expr *, 4);
+    for (size_t i = 0; i < count; i++) {
+        index[i] = ir_int(e->module, NUM_DTYPE_I32, (int64_t)i);
+        values[i] = script_make_let(e, ir_load(e->module, from, &index[i], 1), span);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const ir_expr *pointer = script_to_pointer(e, to[i].value, to[i].span, "a destination of ldg");
+        if (!pointer)
+            return false;
+        if (pointer->op != IR_ADDRESS) {
+            script_error(e, "T0205", to[i].span, "a destination of ldg is the address of one element");
+            return false;
+        }
+        ir_tensor *tensor = (ir_tensor *)(uintptr_t)pointer->at.tensor;
+        script_store(e, tensor, pointer->args, pointer->count, values[i], to[i].span, span);
+    }
+    return true;
+}
+
+/* ldg(pointer, dtype); ldg(pointer, dtype, dst=(p, q), vec="v2"), which the reference prints as
+ * ldg(p, q, pointer, dtype, "v2", 2). */
+script_value script_word_ldg(script_evaluator *e, const script_call *call) {
+    const script_argument *given = call->rest.items.items;
+    size_t count = call->rest.items.count, several = 0;
+    const script_value *dst = script_argument_of(call, "dst");
+    script_argument to[4];
+    if (dst && (dst->kind == SCRIPT_VALUE_TUPLE || dst->kind == SCRIPT_VALUE_LIST) && count == 2) {
+        several = dst->as.list->items.count;
+        for (size_t i = 0; i < several && i < 4; i++)
+            to[i] = (script_argument){.value = dst->as.list->items.items[i],
+                                      .span = script_argument_span(call, "dst")};
+    } else if (!dst && count > 4) {
+        several = count - 4;
+        for (size_t i = 0; i < several && i < 4; i++)
+            to[i] = given[i];
+        given += several;
+    } else if (dst || count != 2) {
+        several = 1;
+    }
+    if (several != 0 && several != 2 && several != 4) {
+        base_diagnostic *d =
+            script_error(e, "T0203", call->span, "ldg takes a pointer and a type, and 2 or 4 destinations");
+        base_help(e->diagnostics, d,
+                  "ldg(ptr, \"float32\"), or ldg(ptr, \"float32\", dst=(p, q), vec=\"v2\")");
+        return script_poison();
+    }
+    if (!script_need_kernel(e, call->span, call->word->path))
+        return script_poison();
+    ir_tensor *from = elements_at(e, &given[0], &given[1], several ? (int64_t)several : 1, call->span);
+    if (!from)
+        return script_poison();
+    if (!several)
+        return script_expr(script_load_single(e, from));
+    return load_several(e, to, several, from, call->span) ? script_none() : script_poison();
 }
