@@ -283,7 +283,7 @@ int main(int count, char **words) {
          0.95,
          65536,
          1,
-         256,
+         512,
          1},
         {"examples/transpose.py",
          "transpose, 16384^2 float32",
