@@ -31,6 +31,7 @@ tirc_session *shim_session(void);
 tirc_device *shim_device(void);
 tirc_module *shim_module(shim_binary *binary);
 shim_kernel *shim_kernel_find(const void *host_or_handle);
+int shim_capability(void); /* of the device: 100 is 10.0 */
 bool shim_report(void); /* prints the diagnostics that are new since the last call; true: errors among them */
 cudaError_t shim_error(cudaError_t error); /* remembers it, as cudaGetLastError will say */
 cudaError_t shim_launch(shim_kernel *kernel, dim3 grid, dim3 block, dim3 cluster, void *const *arguments,

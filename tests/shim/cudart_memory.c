@@ -210,7 +210,7 @@ static int sm_count(void) {
     const char *text = getenv("TIRC_SMS");
     return text && atoi(text) > 0 ? atoi(text) : 148;
 }
-static int capability(void) {
+int shim_capability(void) {
     const char *text = getenv("TIRC_CAPABILITY");
     return text ? atoi(text) : 100;
 }
@@ -254,8 +254,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int numbe
     properties->maxThreadsDim[2] = 64;
     properties->maxGridSize[0] = 0x7fffffff;
     properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
-    properties->major = capability() / 10;
-    properties->minor = capability() % 10;
+    properties->major = shim_capability() / 10;
+    properties->minor = shim_capability() % 10;
     properties->multiProcessorCount = sm_count();
     properties->l2CacheSize = 126 << 20;
     properties->unifiedAddressing = 1;
@@ -268,8 +268,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         enum cudaDeviceAttr attribute;
         int value;
     } facts[] = {
-        {cudaDevAttrComputeCapabilityMajor, capability() / 10},
-        {cudaDevAttrComputeCapabilityMinor, capability() % 10},
+        {cudaDevAttrComputeCapabilityMajor, shim_capability() / 10},
+        {cudaDevAttrComputeCapabilityMinor, shim_capability() % 10},
         {cudaDevAttrMultiProcessorCount, sm_count()},
         {cudaDevAttrMaxSharedMemoryPerBlock, 48 * 1024},
         {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_OPT_IN},

@@ -410,6 +410,17 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
     return shim_error(error);
 }
 
+/* 90 of ".target sm_90a": libraries choose among the variants of their kernels by it. */
+static int target_of(const shim_binary *binary) {
+    static const char words[] = ".target sm_";
+    const char *found = memmem(binary->ptx, binary->ptx_bytes, words, sizeof words - 1);
+    int target = 0;
+    for (const char *p = found ? found + sizeof words - 1 : NULL;
+         p && p < binary->ptx + binary->ptx_bytes && *p >= '0' && *p <= '9'; ++p)
+        target = target * 10 + (*p - '0');
+    return target;
+}
+
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function) {
     memset(attributes, 0, sizeof *attributes);
     shim_lock();
@@ -422,7 +433,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
         attributes->localSizeBytes = numbers.local_bytes;
         attributes->maxThreadsPerBlock = 1024;
         attributes->numRegs = (int)(numbers.allocated_rows < 255 ? numbers.allocated_rows : 255);
-        attributes->ptxVersion = attributes->binaryVersion = 100;
+        attributes->ptxVersion = target_of(kernel->binary);
+        attributes->binaryVersion = shim_capability();
         attributes->maxDynamicSharedSizeBytes = kernel->dynamic_shared_limit;
         attributes->preferredShmemCarveout = -1;
         error = cudaSuccess;
