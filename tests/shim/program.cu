@@ -104,6 +104,11 @@ int main() {
         }
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, weigh));
+    const int archs[] = {__CUDA_ARCH_LIST__}; // of the one architecture that the program is built for
+    if (attributes.ptxVersion != archs[0] / 10) {
+        std::printf("PTX of %d, built for %d\n", attributes.ptxVersion, archs[0]);
+        return 1;
+    }
     int active = 0;
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, reverse, 256, bytes));
     CHECK(cudaFree(device_in));
