@@ -3,7 +3,6 @@
  * after each problem. */
 #include "unit/ptx_help.h"
 #include "unit/ptx_sample.h"
-#include <time.h>
 
 /* Cut anywhere before the last function closes, the text is wrong and says so. */
 static void every_cut_is_reported(void **state) {
@@ -173,15 +172,8 @@ static void depth_is_limited(void **state) {
     assert_string_equal(ptx_case_code(&deep), "T0511");
 }
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Long texts take linear time: ten times the text, at most thirty times the time (a square would be a
- * hundred). */
-static void time_is_linear(void **state) {
+/* Long texts take linear time. No clock is read: with a square in any of these the test would not end. */
+static void long_texts(void **state) {
     (void)state;
     static const struct {
         const char *head, *unit, *tail;
@@ -194,23 +186,14 @@ static void time_is_linear(void **state) {
         {PTX_HEADER ".global .b8 x[] = {1", ",1", "};"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        double taken[2];
-        for (int big = 0; big < 2; big++) {
-            base_arena *arena = base_arena_create(base_heap_create(NULL));
-            size_t count = big ? 60000 : 6000;
-            const char *text = repeated(arena, cases[i].head, cases[i].unit, count, cases[i].tail);
-            double start = seconds();
-            ptx_case c = ptx_case_parse(arena, text);
-            const char *printed = c.module != NULL ? ptx_case_print(arena, c.module, false, false) : "";
-            taken[big] = seconds() - start;
-            assert_string_equal(ptx_case_messages(&c), "");
-            assert_true(strlen(printed) > count);
-            base_heap_destroy(base_arena_heap(arena));
-        }
-        if (taken[1] > 30 * taken[0] + 0.05) {
-            print_error("case %zu: %f s and %f s\n", i, taken[0], taken[1]);
-        }
-        assert_true(taken[1] <= 30 * taken[0] + 0.05);
+        base_arena *arena = base_arena_create(base_heap_create(NULL));
+        size_t count = 200000;
+        const char *text = repeated(arena, cases[i].head, cases[i].unit, count, cases[i].tail);
+        ptx_case c = ptx_case_parse(arena, text);
+        const char *printed = c.module != NULL ? ptx_case_print(arena, c.module, false, false) : "";
+        assert_string_equal(ptx_case_messages(&c), "");
+        assert_true(strlen(printed) > count);
+        base_heap_destroy(base_arena_heap(arena));
     }
 }
 
@@ -224,10 +207,14 @@ static void huge_ranges_cost_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_is_reported),    cmocka_unit_test(every_damaged_byte_is_survived),
-        UNIT_WITH_ARENA(each_problem_has_its_code), UNIT_WITH_ARENA(module_problems),
-        UNIT_WITH_ARENA(all_problems_in_one_run),   UNIT_WITH_ARENA(depth_is_limited),
-        cmocka_unit_test(time_is_linear),           UNIT_WITH_ARENA(huge_ranges_cost_nothing),
+        cmocka_unit_test(every_cut_is_reported),
+        cmocka_unit_test(every_damaged_byte_is_survived),
+        UNIT_WITH_ARENA(each_problem_has_its_code),
+        UNIT_WITH_ARENA(module_problems),
+        UNIT_WITH_ARENA(all_problems_in_one_run),
+        UNIT_WITH_ARENA(depth_is_limited),
+        cmocka_unit_test(long_texts),
+        UNIT_WITH_ARENA(huge_ranges_cost_nothing),
     };
     return cmocka_run_group_tests_name("ptx broken text", tests, NULL, NULL);
 }
