@@ -117,6 +117,37 @@ static bool check_plans(emit_call *call, const lower_result *lowered) {
     return good;
 }
 
+/* CUDA text for a target that is named: what PTX would refuse for it (T0604) is said here as well, and not
+ * left to nvcc. Whatever else the road to PTX has to say does not count. */
+static bool check_target(emit_call *call) {
+    tirc_module *module = call->module;
+    base_arena *arena = module->session->arena;
+    base_diagnostics *own = module->ir->diagnostics,
+                     *all = base_diagnostics_create(arena, module->session->sources);
+    lower_options options = {.goal = LOWER_FOR_PTX, .skip = call->options->skip};
+    lower_result *lowered;
+    module->ir->diagnostics = all;
+    if (api_lower(module, &options, &lowered)) {
+        ptx_build_options build = {.target = call->options->target};
+        ptx_module *ptx = ptx_build(arena, lowered, &build);
+        if (ptx)
+            ptx_verify(ptx, true);
+    }
+    module->ir->diagnostics = own;
+    bool good = true;
+    for (size_t i = 0; i < base_diagnostics_count(all); ++i) {
+        const base_diagnostic *d = base_diagnostics_at(all, i);
+        if (strcmp(d->code, "T0604") != 0)
+            continue;
+        base_diagnostic *said =
+            base_report(module->session->diagnostics, d->severity, "T0604", d->span, "%s", d->text);
+        if (d->help)
+            base_help(module->session->diagnostics, said, "%s", d->help);
+        good = false;
+    }
+    return good;
+}
+
 static bool emit_from_ir(emit_call *call) {
     tirc_module *module = call->module;
     const tirc_emit_options *options = call->options;
@@ -147,6 +178,8 @@ static bool emit_from_ir(emit_call *call) {
     switch (call->format) {
     case TIRC_EMIT_CUDA:
     case TIRC_EMIT_CUDA_HOST:
+        if (options->target && !check_target(call))
+            return false;
         return cuda_print(lowered, &cuda, &call->out);
     case TIRC_EMIT_PTX:
         return emit_ptx(call, lowered);

@@ -63,10 +63,16 @@ for target in sm_120a sm_121a sm_90a sm_100; do
     "$tirc" build $script:packed -arch $target --emit ptx --format line >"$work/log" 2>&1
     [ $? -eq 1 ] && holds "error: .*tcgen05.*$target ; sm_100a"
     result $? "case D36: $target has no tensor memory"
+    "$tirc" build $script:packed -arch $target --emit cuda -o "$work/o.cu" --format line >"$work/log" 2>&1
+    [ $? -eq 1 ] && holds "error: .*tcgen05.*$target ; sm_100a" && [ ! -e "$work/o.cu" ]
+    result $? "case D36: $target has no tensor memory, said for CUDA text too"
 done
 for target in sm_100a sm_103a; do
     "$tirc" build $script:packed -arch $target --emit ptx -o "$work/o.ptx" >"$work/log" 2>&1 && grep -q "^\.target $target" "$work/o.ptx"
     result $? "case D36: $target has it"
+    "$tirc" build $script:packed -arch $target --emit cuda -o "$work/o.cu" >"$work/log" 2>&1 && grep -q tcgen05 "$work/o.cu"
+    result $? "case D36: $target has it in CUDA text"
+    rm -f "$work/o.cu"
 done
 ids=$(grep -o '^# case: [^|]*' $script | grep -oE 'D[0-9]+' | sort -u | tr '\n' ' ')
 echo "$ids" >"$work/log"
