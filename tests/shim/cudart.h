@@ -34,7 +34,11 @@ shim_kernel *shim_kernel_find(const void *host_or_handle);
 int shim_capability(void); /* of the device: 100 is 10.0 */
 bool shim_report(void); /* prints the diagnostics that are new since the last call; true: errors among them */
 cudaError_t shim_error(cudaError_t error); /* remembers it, as cudaGetLastError will say */
-cudaError_t shim_launch(shim_kernel *kernel, dim3 grid, dim3 block, dim3 cluster, void *const *arguments,
+typedef struct shim_geometry {
+    dim3 grid, block, cluster; /* a cluster of 0: none */
+    bool cooperative;
+} shim_geometry;
+cudaError_t shim_launch(shim_kernel *kernel, const shim_geometry *geometry, void *const *arguments,
                         size_t shared);
 /* A variable of the program; takes the lock itself. */
 cudaError_t shim_symbol(const void *symbol, tirc_device_symbol *found);

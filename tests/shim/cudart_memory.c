@@ -260,6 +260,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int numbe
     properties->l2CacheSize = 126 << 20;
     properties->unifiedAddressing = 1;
     properties->clusterLaunch = 1;
+    properties->cooperativeLaunch = 1;
     return cudaSuccess;
 }
 
@@ -292,10 +293,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         {cudaDevAttrComputeMode, cudaComputeModeDefault},
         {cudaDevAttrUnifiedAddressing, 1},
         {cudaDevAttrClusterLaunch, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
         {cudaDevAttrClockRate, CLOCK_KHZ},
         {cudaDevAttrMemoryClockRate, CLOCK_KHZ},
         /* what the machine does not do */
-        {cudaDevAttrCooperativeLaunch, 0},
         {cudaDevAttrManagedMemory, 0},
         {cudaDevAttrConcurrentManagedAccess, 0},
         {cudaDevAttrPageableMemoryAccess, 0},
@@ -366,6 +367,8 @@ static const char *error_name(cudaError_t error) {
         return "cudaErrorLaunchFailure";
     case cudaErrorNotSupported:
         return "cudaErrorNotSupported";
+    case cudaErrorCooperativeLaunchTooLarge:
+        return "cudaErrorCooperativeLaunchTooLarge";
     case cudaErrorInvalidDeviceFunction:
         return "cudaErrorInvalidDeviceFunction";
     case cudaErrorInvalidDevice:

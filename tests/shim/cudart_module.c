@@ -274,8 +274,9 @@ static void tell(const shim_kernel *kernel, const tirc_launch *launch, tirc_stat
         (unsigned long long)numbers.warp_instructions, numbers.seconds, numbers.level ? numbers.level : "");
 }
 
-cudaError_t shim_launch(shim_kernel *kernel, dim3 grid, dim3 block, dim3 cluster, void *const *arguments,
+cudaError_t shim_launch(shim_kernel *kernel, const shim_geometry *geometry, void *const *arguments,
                         size_t shared) {
+    const dim3 grid = geometry->grid, block = geometry->block, cluster = geometry->cluster;
     tirc_module *module = kernel ? shim_module(kernel->binary) : NULL;
     if (!module)
         return shim_error(cudaErrorInvalidDeviceFunction);
@@ -288,6 +289,7 @@ cudaError_t shim_launch(shim_kernel *kernel, dim3 grid, dim3 block, dim3 cluster
                           .block = {block.x, block.y, block.z},
                           .cluster = {cluster.x, cluster.y, cluster.z},
                           .dynamic_shared_bytes = shared,
+                          .cooperative = geometry->cooperative,
                           .device = shim_device(),
                           .parameters = arguments ? arguments : none,
                           .print = print_text};
@@ -316,10 +318,10 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host) {
     return shim_error(found ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
-static cudaError_t launch_plain(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared) {
+static cudaError_t launch(const void *kernel, const shim_geometry *geometry, void **arguments,
+                          size_t shared) {
     shim_lock();
-    cudaError_t error =
-        shim_launch(shim_kernel_find(kernel), grid, block, (dim3){0, 0, 0}, arguments, shared);
+    cudaError_t error = shim_launch(shim_kernel_find(kernel), geometry, arguments, shared);
     shim_unlock();
     return error;
 }
@@ -327,44 +329,53 @@ static cudaError_t launch_plain(const void *kernel, dim3 grid, dim3 block, void 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                cudaStream_t stream) {
     (void)stream;
-    return launch_plain((const void *)kernel, grid, block, arguments, shared);
+    return launch((const void *)kernel, &(shim_geometry){.grid = grid, .block = block}, arguments, shared);
 }
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
     (void)stream;
-    return launch_plain(kernel, grid, block, arguments, shared);
+    return launch(kernel, &(shim_geometry){.grid = grid, .block = block}, arguments, shared);
 }
 
-/* Every CTA of a cooperative grid is resident; the machine promises that of clusters only, so that a barrier
- * of the whole grid could hang. One CTA alone is fine. */
-static cudaError_t check_cooperative(dim3 grid) {
-    if ((uint64_t)grid.x * grid.y * grid.z == 1)
-        return cudaSuccess;
-    fputs("tirc: cooperative launches of more than one CTA are not modelled\n", stderr);
-    return shim_error(cudaErrorNotSupported);
+/* All CTAs of a cooperative grid are resident at once; where the SMs do not hold them, the runtime has an
+ * error of its own for it. CTAs for one SM: the same answer as the occupancy query. */
+static cudaError_t check_residents(const void *kernel, const shim_geometry *geometry, size_t shared) {
+    int residents = 0, sms = 0;
+    cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &residents, kernel, (int)(geometry->block.x * geometry->block.y * geometry->block.z), shared);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+    if (error != cudaSuccess)
+        return error;
+    uint64_t ctas = (uint64_t)geometry->grid.x * geometry->grid.y * geometry->grid.z;
+    return ctas <= (uint64_t)residents * (uint64_t)sms ? cudaSuccess
+                                                       : shim_error(cudaErrorCooperativeLaunchTooLarge);
+}
+
+static cudaError_t launch_cooperative(const void *kernel, const shim_geometry *geometry, void **arguments,
+                                      size_t shared) {
+    cudaError_t error = check_residents(kernel, geometry, shared);
+    return error == cudaSuccess ? launch(kernel, geometry, arguments, shared) : error;
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                                         size_t shared, cudaStream_t stream) {
-    cudaError_t error = check_cooperative(grid);
-    return error == cudaSuccess ? cudaLaunchKernel(kernel, grid, block, arguments, shared, stream) : error;
+    (void)stream;
+    return launch_cooperative(kernel, &(shim_geometry){.grid = grid, .block = block, .cooperative = true},
+                              arguments, shared);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
-    dim3 cluster = {0, 0, 0};
+    shim_geometry geometry = {.grid = config->gridDim, .block = config->blockDim};
     for (unsigned i = 0; i < config->numAttrs; ++i)
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-            cluster = (dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
-                             config->attrs[i].val.clusterDim.z};
-        else if (config->attrs[i].id == cudaLaunchAttributeCooperative && config->attrs[i].val.cooperative &&
-                 check_cooperative(config->gridDim) != cudaSuccess)
-            return cudaErrorNotSupported;
-    shim_lock();
-    cudaError_t error = shim_launch(shim_kernel_find(kernel), config->gridDim, config->blockDim, cluster,
-                                    arguments, config->dynamicSmemBytes);
-    shim_unlock();
-    return error;
+            geometry.cluster = (dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
+                                      config->attrs[i].val.clusterDim.z};
+        else if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+            geometry.cooperative = config->attrs[i].val.cooperative != 0;
+    return geometry.cooperative ? launch_cooperative(kernel, &geometry, arguments, config->dynamicSmemBytes)
+                                : launch(kernel, &geometry, arguments, config->dynamicSmemBytes);
 }
 
 typedef struct call_configuration {
