@@ -224,7 +224,7 @@ const ptx_operand *ptx_build_pattern(ptx_builder *b, const ir_expr *e) {
     const ptx_operand *want = b->want;
     b->want = NULL;
     base_builder_start(&why, b->arena);
-    if (!ptx_pattern_parse(b->arena, e->args[0]->at.string, &pattern, &why) ||
+    if (!ptx_pattern_parse(b->arena, &b->ir->patterns, e->args[0]->at.string, &pattern, &why) ||
         pattern.arguments + 2 != e->count) {
         ptx_build_error(b, "T0650", "the pattern `%s` does not read: this is a bug in tirc",
                         e->args[0]->at.string);

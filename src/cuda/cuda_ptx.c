@@ -356,7 +356,7 @@ bool cuda_ptx(cuda_writer *w, const ir_expr *e) {
         instruction in = {.w = w, .e = e, .out = &text};
         base_builder_start(&text, w->arena);
         base_builder_start(&why, w->arena);
-        if (!ptx_pattern_parse(w->arena, e->args[0]->at.string, &in.pattern, &why)) {
+        if (!ptx_pattern_parse(w->arena, &w->module->patterns, e->args[0]->at.string, &in.pattern, &why)) {
             base_report(w->diagnostics, BASE_ERROR, "T0451", w->span, "`%s` does not read: %s",
                         e->args[0]->at.string, why.data ? why.data : "");
             return true;

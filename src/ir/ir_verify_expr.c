@@ -336,7 +336,7 @@ static void check_ptx(ir_verifier *v, const ir_expr *e) {
         return;
     }
     uint32_t lanes = e->type.kind == IR_TYPE_VOID ? 0 : e->type.lanes, count = e->count - 2;
-    bool good = ptx_pattern_parse(v->arena, e->args[0]->at.string, &pattern, &why);
+    bool good = ptx_pattern_parse(v->arena, &v->module->patterns, e->args[0]->at.string, &pattern, &why);
     if (good && (pattern.results != lanes || pattern.arguments != count)) {
         base_builder_format(&why, "the pattern has %u results and %u arguments, the operation %u and %u",
                             pattern.results, pattern.arguments, lanes, count);

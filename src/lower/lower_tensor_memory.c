@@ -181,7 +181,7 @@ static void instruction(void *user, const ir_expr *e) {
     if (strncmp(name, "tcgen05.", 8) != 0)
         return;
     base_builder_start(&why, w->arena);
-    if (!ptx_pattern_parse(w->arena, e->args[0]->at.string, &pattern, &why))
+    if (!ptx_pattern_parse(w->arena, &w->context->module->patterns, e->args[0]->at.string, &pattern, &why))
         return;
     if (!w->first_use.file && (pattern.op == PTX_OP_TCGEN05_LD || pattern.op == PTX_OP_TCGEN05_ST))
         w->first_use = w->span;

@@ -318,7 +318,8 @@ static void tensor_instruction(follow *f, const ir_expr *e, const char *name) {
     if (starts(name, "tcgen05.fence::after"))
         advance(f, SYNCHRONISED, FENCED);
     base_builder_start(&why, f->walk.arena);
-    if (!ptx_pattern_parse(f->walk.arena, e->args[0]->at.string, &pattern, &why))
+    if (!ptx_pattern_parse(f->walk.arena, &f->walk.context->module->patterns, e->args[0]->at.string, &pattern,
+                           &why))
         return;
     tmem_address a = tmem_operand_address(&f->walk, e, &pattern, tmem_address_operand(&pattern));
     if (starts(name, "tcgen05.ld.")) {

@@ -322,7 +322,7 @@ static bool read_keep(reader *r) {
     return *r->at == '\0' || wrong(r, "the end");
 }
 
-bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern, base_builder *why) {
+static bool parse(base_arena *arena, const char *text, ptx_pattern *pattern, base_builder *why) {
     reader r = {.arena = arena, .at = text, .pattern = pattern, .why = why};
     BASE_VECTOR(ptx_pattern_operand) operands = {0};
     *pattern = (ptx_pattern){0};
@@ -351,6 +351,24 @@ bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern
         base_builder_format(why, "%u results, but %u kept values", pattern->results, pattern->keep_count);
         return false;
     }
+    return true;
+}
+
+bool ptx_pattern_parse(base_arena *arena, ptx_pattern_cache *cache, const char *text, ptx_pattern *pattern,
+                       base_builder *why) {
+    if (cache == NULL || cache->arena == NULL)
+        return parse(arena, text, pattern, why);
+    if (cache->parsed == NULL)
+        cache->parsed = base_map_create(cache->arena);
+    const ptx_pattern *known = base_map_get(cache->parsed, (uint64_t)(uintptr_t)text);
+    if (known != NULL) {
+        *pattern = *known;
+        return true;
+    }
+    if (!parse(cache->arena, text, pattern, why))
+        return false;
+    base_map_set(cache->parsed, (uint64_t)(uintptr_t)text,
+                 base_arena_copy(cache->arena, pattern, sizeof *pattern));
     return true;
 }
 

@@ -56,12 +56,15 @@ typedef ptx_type ptx_pattern_type;
 typedef struct ptx_pattern_cache {
     base_arena *arena;
     struct ptx_table *table;
+    struct base_map *parsed; /* by the address of the text, which stays where it is as long as the module */
 } ptx_pattern_cache;
 
 struct ptx_table *ptx_pattern_table(base_arena *arena, ptx_pattern_cache *cache); /* for this module */
 
-/* False: `why` says what is wrong with the text. Modifiers stay as written. */
-bool ptx_pattern_parse(base_arena *arena, const char *text, ptx_pattern *pattern, base_builder *why);
+/* False: `why` says what is wrong with the text. Modifiers stay as written. cache: NULL, or of the module
+ * whose text it is; each text is read once then, and its operands are shared: they are not to be changed. */
+bool ptx_pattern_parse(base_arena *arena, ptx_pattern_cache *cache, const char *text, ptx_pattern *pattern,
+                       base_builder *why);
 void ptx_pattern_print(const ptx_pattern *pattern, base_builder *out);
 /* "tcgen05.ld.sync.aligned.32x32b.x4.b32" */
 void ptx_pattern_print_name(const ptx_pattern *pattern, base_builder *out);

@@ -860,9 +860,26 @@ bool ptx_verify(const ptx_module *module, bool ours) {
     return base_diagnostics_errors(module->diagnostics) == before;
 }
 
-static bool exists(verifier *v) {
+/* Whether every form of the spelling is on the target: then the operands need no look. */
+static bool all_forms_exist(verifier *v, const ptx_spelling *spelling) {
+    for (unsigned i = 0; i < spelling->form_count; i++)
+        if (!target_has(v, spelling->forms[i]))
+            return false;
+    return true;
+}
+
+static bool exists(verifier *v, base_map *spellings) {
+    static const char yes, no;
     unsigned reached = 0;
     bool modifiers_fit = false;
+    const ptx_spelling *spelling = ptx_table_spelling(v->table, v->instruction);
+    const char *known = base_map_get(spellings, spelling->number + 1);
+    if (known == NULL) {
+        known = all_forms_exist(v, spelling) ? &yes : &no;
+        base_map_set(spellings, spelling->number + 1, (void *)(uintptr_t)known);
+    }
+    if (known == &yes)
+        return true;
     const ptx_form *form = find_form_once(v, &reached, &modifiers_fit);
     return form == NULL || target_has(v, form);
 }
@@ -873,6 +890,7 @@ bool ptx_module_exists_on(const ptx_module *module, const char *target) {
     named.target = target;
     verifier v = {.module = &named, .diagnostics = module->diagnostics, .arena = arena};
     bool all = true;
+    base_map *spellings = base_map_create(arena);
     v.table = ptx_table_of(module);
     v.fitting = base_map_create(arena);
     read_target(&v);
@@ -880,7 +898,7 @@ bool ptx_module_exists_on(const ptx_module *module, const char *target) {
         v.function = module->functions.items[f];
         for (size_t i = 0; all && i < v.function->instructions.count; i++) {
             v.instruction = &v.function->instructions.items[i];
-            all = exists(&v);
+            all = exists(&v, spellings);
         }
     }
     base_arena_destroy(arena);

@@ -10,7 +10,7 @@ static const char *printed(base_arena *arena, const char *text) {
     base_builder out, why;
     base_builder_start(&out, arena);
     base_builder_start(&why, arena);
-    if (!ptx_pattern_parse(arena, text, &pattern, &why))
+    if (!ptx_pattern_parse(arena, NULL, text, &pattern, &why))
         return base_arena_format(arena, "! %s", why.data);
     ptx_pattern_print(&pattern, &out);
     return out.data;
@@ -94,7 +94,7 @@ static const char *checked(base_arena *arena, const char *text, const ptx_type *
     ptx_pattern pattern;
     base_builder why, accepted;
     base_builder_start(&why, arena), base_builder_start(&accepted, arena);
-    assert_true(ptx_pattern_parse(arena, text, &pattern, &why));
+    assert_true(ptx_pattern_parse(arena, NULL, text, &pattern, &why));
     return ptx_pattern_check(arena, NULL, &pattern, results, arguments, &why, &accepted) ? "" : why.data;
 }
 
