@@ -9,8 +9,7 @@ static const ir_type f32_type = {.kind = IR_TYPE_PRIM, .dtype = NUM_DTYPE_F32, .
 static const ir_type f64_type = {.kind = IR_TYPE_PRIM, .dtype = NUM_DTYPE_F64, .lanes = 1};
 
 bool ptx_build_is_math(ir_op op) {
-    return op == IR_RSQRT || op == IR_EXP || op == IR_EXP2 || op == IR_LOG || op == IR_LOG2 ||
-           op == IR_LOG10 || op == IR_SIN || op == IR_COS || op == IR_TANH || op == IR_POW || op == IR_ERF;
+    return op >= IR_RSQRT && op <= IR_FMOD;
 }
 
 #define LOG2_E      0x1.715476p+0 /* rounded to float32; the rest is LOG2_E_REST */
@@ -177,10 +176,10 @@ static ptx_operand of_f32(ptx_builder *b, ir_op op, ptx_operand x, ptx_operand y
         return hyperbolic_tangent(&m, x);
     case IR_ERF:
         return error_function(&m, x);
-    default: /* IR_POW: float64 has bits to spare for any float32 exponent */
+    default: /* float64 has bits to spare for any float32 exponent and for what a composition loses */
         x = ptx_build_cast(b, f64_type, f32_type, x);
         y = ptx_build_cast(b, f64_type, f32_type, ptx_build_in_register(b, PTX_CLASS_F32, y));
-        return ptx_build_cast(b, f32_type, f64_type, ptx_build_math_f64(b, IR_POW, x, y));
+        return ptx_build_cast(b, f32_type, f64_type, ptx_build_math_f64(b, op, x, y));
     }
 }
 
@@ -195,7 +194,7 @@ ptx_operand ptx_build_math(ptx_builder *b, ir_op op, ir_type type, ptx_operand x
         result = of_f32(b, op, x, y);
     } else {
         x = ptx_build_cast(b, f32_type, type, ptx_build_in_register(b, ptx_build_class_of(type), x));
-        y = op == IR_POW
+        y = ir_op_information(op)->arguments == 2
                 ? ptx_build_cast(b, f32_type, type, ptx_build_in_register(b, ptx_build_class_of(type), y))
                 : x;
         result = ptx_build_cast(b, type, f32_type, of_f32(b, op, x, y));

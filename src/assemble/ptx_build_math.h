@@ -48,5 +48,18 @@ static inline ptx_operand math_polynomial(const ptx_math *m, ptx_operand x, cons
         sum = math_fma(m, i + 2 == count ? x : sum, i + 2 == count ? sum : x, math_constant(m, c[i]));
     return sum;
 }
+/* ---- ptx_build_math_f64.c: parts that other functions of float64 are made of ---- */
+ptx_operand math_small_exponential(const ptx_math *m, ptx_operand r);      /* e^r - 1, |r| <= ln 2 / 2 */
+ptx_operand math_exponential(const ptx_math *m, ptx_operand x, int shift); /* e^x 2^shift */
+ptx_operand math_power_of_two(const ptx_math *m, ptx_operand x);
+ptx_operand math_logarithm(const ptx_math *m, ir_op op, ptx_operand x);
+ptx_operand math_scaled(const ptx_math *m, ptx_operand x, ptx_operand n); /* x 2^n, n in a word */
+ptx_operand math_to_word(const ptx_math *m, ptx_operand x);
+ptx_operand math_join_words(const ptx_math *m, ptx_operand low, ptx_operand high);
+void math_split_words(const ptx_math *m, ptx_operand x, ptx_operand *words);
+ptx_operand math_keep_nan(const ptx_math *m, ptx_operand x, ptx_operand value);
+/* ---- ptx_build_math_composed.c ---- */
+ptx_operand math_composed(const ptx_math *m, ir_op op, ptx_operand x, ptx_operand y);
+
 #define MATH_COUNT(array) ((unsigned)(sizeof(array) / sizeof((array)[0])))
 #endif

@@ -18,17 +18,17 @@ static ptx_operand infinity(bool negative) {
     return ptx_build_f64(negative ? -(double)INFINITY : (double)INFINITY);
 }
 
-static ptx_operand to_word(const ptx_math *m, ptx_operand x) {
+ptx_operand math_to_word(const ptx_math *m, ptx_operand x) {
     return ptx_build_compute(m->b, PTX_CLASS_R32, PTX_OP_CVT, PTX_MODS(PTX_MOD_RZI, PTX_MOD_S32, PTX_MOD_F64),
                              PTX_ARGS(x));
 }
 
-static ptx_operand join_words(const ptx_math *m, ptx_operand low, ptx_operand high) {
+ptx_operand math_join_words(const ptx_math *m, ptx_operand low, ptx_operand high) {
     ptx_operand parts[2] = {low, high}, pair = ptx_build_group(m->b, PTX_OPERAND_VECTOR, parts, 2);
     return ptx_build_compute(m->b, PTX_CLASS_F64, PTX_OP_MOV, PTX_MODS(PTX_MOD_B64), PTX_ARGS(pair));
 }
 
-static void split_words(const ptx_math *m, ptx_operand x, ptx_operand *words) {
+void math_split_words(const ptx_math *m, ptx_operand x, ptx_operand *words) {
     words[0] = ptx_build_register(m->b, PTX_CLASS_R32), words[1] = ptx_build_register(m->b, PTX_CLASS_R32);
     ptx_operand pair = ptx_build_group(m->b, PTX_OPERAND_VECTOR, words, 2);
     ptx_build_emit(m->b, PTX_OP_MOV, PTX_MODS(PTX_MOD_B64), PTX_ARGS(pair, x));
@@ -49,20 +49,20 @@ static const double exp_terms[] = {0x1.0p-1,
                                    0x1.1f72f3ffcea18p-29};
 
 /* e^r - 1 for |r| <= ln 2 / 2. */
-static ptx_operand small_exponential(const ptx_math *m, ptx_operand r) {
+ptx_operand math_small_exponential(const ptx_math *m, ptx_operand r) {
     ptx_operand sum = math_polynomial(m, r, exp_terms, MATH_COUNT(exp_terms));
     return math_fma(m, math_op2(m, PTX_OP_MUL, sum, r), r, r);
 }
 
 /* x 2^n in two halves, so that neither leaves the range: n may be anything from -2000 to 2000. */
-static ptx_operand scaled_by(const ptx_math *m, ptx_operand x, ptx_operand n) {
+ptx_operand math_scaled(const ptx_math *m, ptx_operand x, ptx_operand n) {
     ptx_operand half = math_word(m, PTX_OP_SHR, PTX_MOD_S32, n, ptx_build_int(1));
     ptx_operand halves[2] = {half, math_word(m, PTX_OP_SUB, PTX_MOD_S32, n, half)};
     for (int i = 0; i < 2; i++) {
         ptx_operand high = math_word(m, PTX_OP_ADD, PTX_MOD_S32, halves[i], ptx_build_int(1023));
         high = math_word(m, PTX_OP_SHL, PTX_MOD_B32, high, ptx_build_int(20));
         x = math_op2(m, PTX_OP_MUL, x,
-                     join_words(m, ptx_build_in_register(m->b, PTX_CLASS_R32, ptx_build_int(0)), high));
+                     math_join_words(m, ptx_build_in_register(m->b, PTX_CLASS_R32, ptx_build_int(0)), high));
     }
     return x;
 }
@@ -73,25 +73,28 @@ static ptx_operand clamped(const ptx_math *m, ptx_operand x, double low, double 
     return ptx_build_compute(m->b, m->class, PTX_OP_MAX, PTX_MODS(m->mod), PTX_ARGS(x, ptx_build_f64(low)));
 }
 
-static ptx_operand keep_nan(const ptx_math *m, ptx_operand x, ptx_operand value) {
+ptx_operand math_keep_nan(const ptx_math *m, ptx_operand x, ptx_operand value) {
     return math_choose(m, math_test(m, PTX_MOD_NAN, x, x), x, value);
 }
 
-static ptx_operand exponential(const ptx_math *m, ptx_operand x) {
+ptx_operand math_exponential(const ptx_math *m, ptx_operand x, int shift) {
     ptx_operand a = clamped(m, x, -750, 712);
     ptx_operand n = math_round(m, PTX_MOD_RNI, math_op2(m, PTX_OP_MUL, a, ptx_build_f64(LOG2_E)));
     ptx_operand r = math_fma(m, n, ptx_build_f64(-LN_2), a);
     r = math_fma(m, n, ptx_build_f64(-LN_2_REST), r);
-    ptx_operand sum = math_op2(m, PTX_OP_ADD, small_exponential(m, r), ptx_build_f64(1));
-    return keep_nan(m, x, scaled_by(m, sum, to_word(m, n)));
+    ptx_operand sum = math_op2(m, PTX_OP_ADD, math_small_exponential(m, r), ptx_build_f64(1));
+    ptx_operand power = math_to_word(m, n);
+    if (shift)
+        power = math_word(m, PTX_OP_ADD, PTX_MOD_S32, power, ptx_build_int(shift));
+    return math_keep_nan(m, x, math_scaled(m, sum, power));
 }
 
-static ptx_operand power_of_two(const ptx_math *m, ptx_operand x) {
+ptx_operand math_power_of_two(const ptx_math *m, ptx_operand x) {
     ptx_operand a = clamped(m, x, -1090, 1030), n = math_round(m, PTX_MOD_RNI, a);
     ptx_operand r = math_op2(m, PTX_OP_SUB, a, n);
     r = math_op2(m, PTX_OP_MUL, r, ptx_build_f64(LN_2));
-    ptx_operand sum = math_op2(m, PTX_OP_ADD, small_exponential(m, r), ptx_build_f64(1));
-    return keep_nan(m, x, scaled_by(m, sum, to_word(m, n)));
+    ptx_operand sum = math_op2(m, PTX_OP_ADD, math_small_exponential(m, r), ptx_build_f64(1));
+    return math_keep_nan(m, x, math_scaled(m, sum, math_to_word(m, n)));
 }
 
 /* ---- logarithms ---- */
@@ -102,15 +105,16 @@ static const double log_terms[] = {0x1.5555555555555p-1, 0x1.9999999999a3ap-2, 0
 
 /* x = m 2^e with m in [sqrt(1/2), sqrt(2)); with s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - s (f - s^2
  * P(s^2)). */
-static ptx_operand logarithm(const ptx_math *m, ir_op op, ptx_operand x) {
+ptx_operand math_logarithm(const ptx_math *m, ir_op op, ptx_operand x) {
     ptx_builder *b = m->b;
     ptx_operand tiny = math_test(m, PTX_MOD_LT, x, ptx_build_f64(0x1p-1022));
     ptx_operand scaled = math_choose(m, tiny, math_op2(m, PTX_OP_MUL, x, ptx_build_f64(0x1p54)), x);
     ptx_operand bias = math_choose(m, tiny, ptx_build_f64(-54), ptx_build_f64(0)), words[2];
-    split_words(m, scaled, words);
+    math_split_words(m, scaled, words);
     ptx_operand exponent = math_word(m, PTX_OP_ADD, PTX_MOD_S32, words[1], ptx_build_int(-0x3fe6a09e));
     exponent = math_word(m, PTX_OP_AND, PTX_MOD_B32, exponent, ptx_build_int(-0x100000));
-    ptx_operand mantissa = join_words(m, words[0], math_word(m, PTX_OP_SUB, PTX_MOD_S32, words[1], exponent));
+    ptx_operand mantissa =
+        math_join_words(m, words[0], math_word(m, PTX_OP_SUB, PTX_MOD_S32, words[1], exponent));
     exponent = math_word(m, PTX_OP_SHR, PTX_MOD_S32, exponent, ptx_build_int(20));
     ptx_operand e = ptx_build_compute(b, m->class, PTX_OP_CVT, PTX_MODS(PTX_MOD_RN, PTX_MOD_F64, PTX_MOD_S32),
                                       PTX_ARGS(exponent));
@@ -149,7 +153,7 @@ static const double cosine_terms[] = {0x1.5555555555555p-5,   -0x1.6c16c16c16c16
 static ptx_operand sine(const ptx_math *m, ir_op op, ptx_operand x) {
     ptx_builder *b = m->b;
     ptx_operand n = math_round(m, PTX_MOD_RNI, math_op2(m, PTX_OP_MUL, x, ptx_build_f64(TWO_OVER_PI)));
-    ptx_operand quadrant = to_word(m, n);
+    ptx_operand quadrant = math_to_word(m, n);
     if (op == IR_COS)
         quadrant = math_word(m, PTX_OP_ADD, PTX_MOD_S32, quadrant, ptx_build_int(1));
     ptx_operand r = math_fma(m, n, ptx_build_f64(-PI_HALF), x);
@@ -179,9 +183,9 @@ static ptx_operand with_sign(const ptx_math *m, ptx_operand x, ptx_operand magni
 /* With t = e^2x - 1: t / (t + 2) where 2x needs no reduction, else 1 - 2 / (e^2|x| + 1). */
 static ptx_operand hyperbolic_tangent(const ptx_math *m, ptx_operand x) {
     ptx_operand magnitude = math_op1(m, PTX_OP_ABS, x), twice = math_op2(m, PTX_OP_ADD, x, x);
-    ptx_operand t = small_exponential(m, twice);
+    ptx_operand t = math_small_exponential(m, twice);
     ptx_operand small = math_op2(m, PTX_OP_DIV, t, math_op2(m, PTX_OP_ADD, t, ptx_build_f64(2)));
-    ptx_operand grown = exponential(m, math_op2(m, PTX_OP_ADD, magnitude, magnitude));
+    ptx_operand grown = math_exponential(m, math_op2(m, PTX_OP_ADD, magnitude, magnitude), 0);
     ptx_operand quotient =
         math_op2(m, PTX_OP_DIV, ptx_build_f64(-2), math_op2(m, PTX_OP_ADD, grown, ptx_build_f64(1)));
     ptx_operand large = with_sign(m, x, math_op2(m, PTX_OP_ADD, quotient, ptx_build_f64(1)));
@@ -209,9 +213,9 @@ static ptx_operand error_function(const ptx_math *m, ptx_operand x) {
     ptx_operand t = math_op2(m, PTX_OP_DIV, math_op2(m, PTX_OP_ADD, a, ptx_build_f64(-2)),
                              math_op2(m, PTX_OP_ADD, a, ptx_build_f64(2)));
     ptx_operand tail = math_polynomial(m, t, erfc_terms, MATH_COUNT(erfc_terms));
-    ptx_operand decay = exponential(m, math_op1(m, PTX_OP_NEG, math_op2(m, PTX_OP_MUL, a, a)));
+    ptx_operand decay = math_exponential(m, math_op1(m, PTX_OP_NEG, math_op2(m, PTX_OP_MUL, a, a)), 0);
     ptx_operand large = math_fma(m, math_op1(m, PTX_OP_NEG, decay), tail, ptx_build_f64(1));
-    large = keep_nan(m, x, with_sign(m, x, large));
+    large = math_keep_nan(m, x, with_sign(m, x, large));
     return math_choose(m, math_test(m, PTX_MOD_LT, magnitude, ptx_build_f64(1)), small, large);
 }
 
@@ -226,8 +230,8 @@ static ptx_operand and_predicates(const ptx_math *m, ptx_operand x, ptx_operand 
 static ptx_operand power(const ptx_math *m, ptx_operand x, ptx_operand y) {
     ptx_builder *b = m->b;
     ptx_operand magnitude = math_op1(m, PTX_OP_ABS, x), one = ptx_build_f64(1), zero = ptx_build_f64(0);
-    ptx_operand exponent = math_op2(m, PTX_OP_MUL, y, logarithm(m, IR_LOG2, magnitude));
-    ptx_operand value = power_of_two(m, exponent);
+    ptx_operand exponent = math_op2(m, PTX_OP_MUL, y, math_logarithm(m, IR_LOG2, magnitude));
+    ptx_operand value = math_power_of_two(m, exponent);
     ptx_operand unit = math_test(m, PTX_MOD_EQ, magnitude, one);
     ptx_operand known_y = math_test(m, PTX_MOD_NUM, y, y);
     value = math_choose(m, and_predicates(m, unit, known_y), one, value);
@@ -236,7 +240,7 @@ static ptx_operand power(const ptx_math *m, ptx_operand x, ptx_operand y) {
     ptx_operand odd =
         and_predicates(m, whole, math_test(m, PTX_MOD_NE, math_round(m, PTX_MOD_RZI, half), half));
     ptx_operand words[2];
-    split_words(m, x, words);
+    math_split_words(m, x, words);
     ptx_operand sign =
         ptx_build_compute(b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_LT, PTX_MOD_AND, PTX_MOD_S32),
                           PTX_ARGS(words[1], ptx_build_int(0), odd));
@@ -260,13 +264,13 @@ ptx_operand ptx_build_math_f64(ptx_builder *b, ir_op op, ptx_operand x, ptx_oper
         return math_op2(&m, PTX_OP_DIV, ptx_build_f64(1), root);
     }
     case IR_EXP:
-        return exponential(&m, x);
+        return math_exponential(&m, x, 0);
     case IR_EXP2:
-        return power_of_two(&m, x);
+        return math_power_of_two(&m, x);
     case IR_LOG:
     case IR_LOG2:
     case IR_LOG10:
-        return logarithm(&m, op, x);
+        return math_logarithm(&m, op, x);
     case IR_SIN:
     case IR_COS:
         return sine(&m, op, x);
@@ -274,7 +278,9 @@ ptx_operand ptx_build_math_f64(ptx_builder *b, ir_op op, ptx_operand x, ptx_oper
         return hyperbolic_tangent(&m, x);
     case IR_ERF:
         return error_function(&m, x);
-    default:
+    case IR_POW:
         return power(&m, x, y);
+    default:
+        return math_composed(&m, op, x, y);
     }
 }

@@ -71,7 +71,12 @@ static const math_row functions[] = {
     {IR_LOG2, "log2f", "log2"},    {IR_LOG10, "log10f", "log10"}, {IR_SIN, "sinf", "sin"},
     {IR_COS, "cosf", "cos"},       {IR_TANH, "tanhf", "tanh"},    {IR_POW, "powf", "pow"},
     {IR_ERF, "erff", "erf"},       {IR_ABS, "fabsf", "fabs"},     {IR_MIN, "fminf", "fmin"},
-    {IR_MAX, "fmaxf", "fmax"},     {IR_FMA, "fmaf", "fma"},
+    {IR_MAX, "fmaxf", "fmax"},     {IR_FMA, "fmaf", "fma"},       {IR_TAN, "tanf", "tan"},
+    {IR_ASIN, "asinf", "asin"},    {IR_ACOS, "acosf", "acos"},    {IR_ATAN, "atanf", "atan"},
+    {IR_ATAN2, "atan2f", "atan2"}, {IR_SINH, "sinhf", "sinh"},    {IR_COSH, "coshf", "cosh"},
+    {IR_ASINH, "asinhf", "asinh"}, {IR_ACOSH, "acoshf", "acosh"}, {IR_ATANH, "atanhf", "atanh"},
+    {IR_EXP10, "exp10f", "exp10"}, {IR_EXPM1, "expm1f", "expm1"}, {IR_LOG1P, "log1pf", "log1p"},
+    {IR_CBRT, "cbrtf", "cbrt"},    {IR_HYPOT, "hypotf", "hypot"}, {IR_FMOD, "fmodf", "fmod"},
 };
 
 static const math_row *find_function(ir_op op) {

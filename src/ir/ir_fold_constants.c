@@ -110,6 +110,9 @@ static bool real_value(ir_op op, num_dtype dtype, const double *v, double *resul
     case IR_SQRT:
         r = sqrt(v[0]);
         break;
+    case IR_FMOD: /* exact in double, and a number of the type of both */
+        r = fmod(v[0], v[1]);
+        break;
     default:
         return false;
     }

@@ -181,6 +181,33 @@ static const ir_expr *float_argument(script_evaluator *e, const script_call *cal
     return x;
 }
 
+/* Two floats of one type; numbers known while compiling become float32, as alone. The exact remainder of
+ * float64 has no sequence yet. */
+script_value script_word_math_pair(script_evaluator *e, const script_call *call) {
+    ir_op op = (ir_op)call->word->data;
+    script_value v[2] = {call->value[0], call->value[1]};
+    const ir_expr *x, *y;
+    bool constants = !script_is_ir(v[0]) && !script_is_ir(v[1]);
+    for (int i = 0; constants && i < 2; i++) {
+        int64_t whole;
+        if (script_value_integer(v[i], &whole))
+            v[i] = script_float((double)whole);
+        x = script_to_expr(e, v[i], call->place[i]);
+        if (!x)
+            return script_poison();
+        v[i] = script_expr(x);
+    }
+    if (!script_promote(e, v[0], v[1], &x, &y, call->span))
+        return script_poison();
+    if (!ir_type_is_float(x->type))
+        return wrong_type(e, call, "floats", x->type);
+    if (op == IR_FMOD && x->type.dtype == NUM_DTYPE_F64) {
+        script_not_supported(e, call->span, "%s of float64", call->word->path);
+        return script_poison();
+    }
+    return script_expr(ir_binary(e->module, op, x, y));
+}
+
 script_value script_word_sigmoid(script_evaluator *e, const script_call *call) {
     const ir_expr *x = float_argument(e, call);
     if (!x)
