@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions of float64 that are composed of the exponential, the logarithm and one inverse tangent; float32 goes
- * through them and is rounded once more. docs/math.md states each with its error bound. Coefficients are Chebyshev
- * interpolations of our own. Knows nothing of types other than float64. */
+ * Functions of float64 that are composed of the exponential, the logarithm and one inverse tangent; float32
+ * goes through them and is rounded once more. docs/math.md states each with its error bound. Coefficients are
+ * Chebyshev interpolations of our own. Knows nothing of types other than float64. */
 #include "assemble/ptx_build_math.h"
 #include <math.h>
 
@@ -50,8 +50,8 @@ static ptx_operand is_infinite(const ptx_math *m, ptx_operand magnitude) {
 #define LN_2      0x1.62e42fefa39efp-1
 #define LN_2_REST 0x1.abc9e3b39803fp-56
 
-/* With x = n ln 2 + r and t = 2^(n-1): 2 (t (e^r - 1) + (t - 1/2)). From n = -60 down the result is -1; n = 1025
- * is infinity. What is small is its own result, which keeps the sign of a zero. */
+/* With x = n ln 2 + r and t = 2^(n-1): 2 (t (e^r - 1) + (t - 1/2)). From n = -60 down the result is -1; n =
+ * 1025 is infinity. What is small is its own result, which keeps the sign of a zero. */
 static ptx_operand exponential_less_1(const ptx_math *m, ptx_operand x) {
     ptx_operand n = math_round(m, PTX_MOD_RNI, product(m, x, ptx_build_f64(LOG2_E)));
     n = ptx_build_compute(m->b, m->class, PTX_OP_MIN, PTX_MODS(m->mod), PTX_ARGS(n, ptx_build_f64(1025)));
@@ -64,8 +64,7 @@ static ptx_operand exponential_less_1(const ptx_math *m, ptx_operand x) {
     high = math_word(m, PTX_OP_SHL, PTX_MOD_B32, high, ptx_build_int(20));
     ptx_operand zero = ptx_build_in_register(m->b, PTX_CLASS_R32, ptx_build_int(0));
     ptx_operand t = math_join_words(m, zero, high);
-    ptx_operand value =
-        math_fma(m, math_small_exponential(m, r), t, difference(m, t, ptx_build_f64(0.5)));
+    ptx_operand value = math_fma(m, math_small_exponential(m, r), t, difference(m, t, ptx_build_f64(0.5)));
     value = product(m, value, ptx_build_f64(2));
     value = math_choose(m, math_test(m, PTX_MOD_LT, magnitude_of(m, x), ptx_build_f64(0x1p-54)), x, value);
     return math_keep_nan(m, x, value);
@@ -74,16 +73,17 @@ static ptx_operand exponential_less_1(const ptx_math *m, ptx_operand x) {
 /* Where 1 + x loses bits of x, the logarithm of the sum is corrected by what was lost, over the sum. */
 static ptx_operand logarithm_of_1_plus(const ptx_math *m, ptx_operand x) {
     ptx_operand one = ptx_build_f64(1), u = sum(m, x, one);
-    ptx_operand lost = math_choose(m, math_test(m, PTX_MOD_GE, u, ptx_build_f64(2)),
-                                   difference(m, one, difference(m, u, x)),
-                                   difference(m, x, sum(m, u, ptx_build_f64(-1))));
+    ptx_operand lost =
+        math_choose(m, math_test(m, PTX_MOD_GE, u, ptx_build_f64(2)), difference(m, one, difference(m, u, x)),
+                    difference(m, x, sum(m, u, ptx_build_f64(-1))));
     ptx_operand ratio = quotient(m, lost, u);
     ratio = math_choose(m, math_test(m, PTX_MOD_NUM, ratio, ratio), ratio, ptx_build_f64(0));
     ptx_operand value = sum(m, math_logarithm(m, IR_LOG, u), ratio);
     return math_choose(m, math_test(m, PTX_MOD_LT, magnitude_of(m, x), ptx_build_f64(0x1p-54)), x, value);
 }
 
-/* With h = e^|x| / 2: h + 1 / (4 h), h - 1 / (4 h); below 1, with t = e^|x| - 1, sinh is (t + t / (t + 1)) / 2. */
+/* With h = e^|x| / 2: h + 1 / (4 h), h - 1 / (4 h); below 1, with t = e^|x| - 1, sinh is (t + t / (t + 1))
+ * / 2. */
 static ptx_operand hyperbolic(const ptx_math *m, ir_op op, ptx_operand x) {
     ptx_operand magnitude = magnitude_of(m, x), h = math_exponential(m, magnitude, -1);
     ptx_operand other = quotient(m, ptx_build_f64(0.25), h);
@@ -93,8 +93,8 @@ static ptx_operand hyperbolic(const ptx_math *m, ir_op op, ptx_operand x) {
     ptx_operand small = sum(m, t, quotient(m, t, sum(m, t, ptx_build_f64(1))));
     small = product(m, small, ptx_build_f64(0.5));
     small = math_choose(m, math_test(m, PTX_MOD_LT, magnitude, ptx_build_f64(0x1p-54)), magnitude, small);
-    ptx_operand value = math_choose(m, math_test(m, PTX_MOD_LT, magnitude, ptx_build_f64(1)), small,
-                                    difference(m, h, other));
+    ptx_operand value =
+        math_choose(m, math_test(m, PTX_MOD_LT, magnitude, ptx_build_f64(1)), small, difference(m, h, other));
     return with_sign_of(m, x, value);
 }
 
@@ -104,8 +104,8 @@ static ptx_operand inverse_sine(const ptx_math *m, ptx_operand x) {
     ptx_operand below = sum(m, root(m, sum(m, square, one)), one);
     ptx_operand small = logarithm_of_1_plus(m, sum(m, a, quotient(m, square, below)));
     ptx_operand large = sum(m, math_logarithm(m, IR_LOG, a), ptx_build_f64(LN_2));
-    return with_sign_of(
-        m, x, math_choose(m, math_test(m, PTX_MOD_GE, a, ptx_build_f64(0x1p28)), large, small));
+    return with_sign_of(m, x,
+                        math_choose(m, math_test(m, PTX_MOD_GE, a, ptx_build_f64(0x1p28)), large, small));
 }
 
 /* log1p(t + sqrt(t (t + 2))) with t = x - 1, and log(x) + ln 2 from 2^28 on. */
@@ -129,16 +129,16 @@ static ptx_operand inverse_tangent(const ptx_math *m, ptx_operand x) {
 
 /* ---- the circle ---- */
 
-#define TWO_OVER_PI     0x1.45f306dc9c883p-1
-#define PI_HALF         0x1.921fb54442d18p+0
-#define PI_HALF_REST    0x1.1a62633145c07p-54
-#define PI_HALF_LEAST   -0x1.f1976b7ed8fbcp-110
-#define PI              0x1.921fb54442d18p+1
-#define PI_REST         0x1.1a62633145c07p-53
-#define PI_4            0x1.921fb54442d18p-1
-#define PI_4_REST       0x1.1a62633145c07p-55
-#define PI_3_4          0x1.2d97c7f3321d2p+1
-#define PI_3_4_REST     0x1.a79394c9e8a0ap-54
+#define TWO_OVER_PI   0x1.45f306dc9c883p-1
+#define PI_HALF       0x1.921fb54442d18p+0
+#define PI_HALF_REST  0x1.1a62633145c07p-54
+#define PI_HALF_LEAST -0x1.f1976b7ed8fbcp-110
+#define PI            0x1.921fb54442d18p+1
+#define PI_REST       0x1.1a62633145c07p-53
+#define PI_4          0x1.921fb54442d18p-1
+#define PI_4_REST     0x1.1a62633145c07p-55
+#define PI_3_4        0x1.2d97c7f3321d2p+1
+#define PI_3_4_REST   0x1.a79394c9e8a0ap-54
 
 static const double sine_terms[] = {-0x1.5555555555555p-3, 0x1.111111111111p-7,    -0x1.a01a01a01992fp-13,
                                     0x1.71de3a545f836p-19, -0x1.ae645410e937bp-26, 0x1.61217d9252c03p-33,
@@ -147,8 +147,8 @@ static const double cosine_terms[] = {0x1.5555555555555p-5,   -0x1.6c16c16c16c16
                                       -0x1.27e4fb77125c5p-22, 0x1.1eed8deac3dfep-29,  -0x1.9394b8bd50ae1p-37,
                                       0x1.ab779550c8d9bp-45};
 
-/* sin r / cos r after an even number n of quarter turns, -cos r / sin r after an odd one. The quarter turns go off
- * with three constants; n is odd where its half is not whole, which holds to 2^53. */
+/* sin r / cos r after an even number n of quarter turns, -cos r / sin r after an odd one. The quarter turns
+ * go off with three constants; n is odd where its half is not whole, which holds to 2^53. */
 static ptx_operand tangent(const ptx_math *m, ptx_operand x) {
     ptx_operand n = math_round(m, PTX_MOD_RNI, product(m, x, ptx_build_f64(TWO_OVER_PI)));
     ptx_operand half = product(m, n, ptx_build_f64(0.5));
@@ -171,15 +171,16 @@ static const double arc_terms[] = {-0x1.5555555555555p-2, 0x1.9999999999953p-3, 
                                    -0x1.110e875de57ebp-4, 0x1.e19a0439b3b4bp-5,  -0x1.ac7a216389ddfp-5,
                                    0x1.74dbcb5c2167ap-5,  -0x1.1b2e7e3386b79p-5, 0x1.0ac7d2dc4c828p-6};
 
-/* Angle of the point (x, y). With a = |y| and b = |x| it is base + atan t, where t is a / b, (a - b) / (a + b)
- * or -b / a and the base 0, pi/4 or pi/2, so that |t| <= tan(pi/8); left of the axis the base is counted from pi
- * and t turns over. Two infinities stand for a diagonal, 0 over 0 for 0. */
+/* Angle of the point (x, y). With a = |y| and b = |x| it is base + atan t, where t is a / b, (a - b) / (a +
+ * b) or -b / a and the base 0, pi/4 or pi/2, so that |t| <= tan(pi/8); left of the axis the base is counted
+ * from pi and t turns over. Two infinities stand for a diagonal, 0 over 0 for 0. */
 static ptx_operand angle(const ptx_math *m, ptx_operand y, ptx_operand x) {
     ptx_operand a = magnitude_of(m, y), b = magnitude_of(m, x), one = ptx_build_f64(1), words[2];
     ptx_operand endless = both(m, is_infinite(m, a), is_infinite(m, b));
     a = math_choose(m, endless, one, a), b = math_choose(m, endless, one, b);
     ptx_operand scale = ptx_build_compute(m->b, m->class, PTX_OP_MAX, PTX_MODS(m->mod), PTX_ARGS(a, b));
-    scale = math_choose(m, math_test(m, PTX_MOD_GT, scale, ptx_build_f64(0x1p1000)), ptx_build_f64(0.25), one);
+    scale =
+        math_choose(m, math_test(m, PTX_MOD_GT, scale, ptx_build_f64(0x1p1000)), ptx_build_f64(0.25), one);
     a = product(m, a, scale), b = product(m, b, scale);
     math_split_words(m, x, words);
     ptx_operand left = ptx_build_compute(m->b, PTX_CLASS_PRED, PTX_OP_SETP, PTX_MODS(PTX_MOD_LT, PTX_MOD_S32),
@@ -189,7 +190,8 @@ static ptx_operand angle(const ptx_math *m, ptx_operand y, ptx_operand x) {
     ptx_operand above = math_choose(m, middle, difference(m, a, b), math_op1(m, PTX_OP_NEG, b));
     ptx_operand below = math_choose(m, middle, sum(m, a, b), a);
     ptx_operand t = quotient(m, math_choose(m, low, a, above), math_choose(m, low, b, below));
-    t = math_choose(m, both(m, math_test(m, PTX_MOD_EQ, a, ptx_build_f64(0)), math_test(m, PTX_MOD_EQ, b, a)), a, t);
+    t = math_choose(m, both(m, math_test(m, PTX_MOD_EQ, a, ptx_build_f64(0)), math_test(m, PTX_MOD_EQ, b, a)),
+                    a, t);
     t = math_choose(m, left, math_op1(m, PTX_OP_NEG, t), t);
     static const double bases[2][4] = {{PI_3_4, PI_4, PI, 0}, {PI_3_4_REST, PI_4_REST, PI_REST, 0}};
     ptx_operand base[2];
@@ -220,7 +222,8 @@ static ptx_operand other_leg(const ptx_math *m, ptx_operand x) {
 
 /* 10^x = 2^n e^(r ln 10) with r = x - n log10 2. */
 static ptx_operand power_of_ten(const ptx_math *m, ptx_operand x) {
-    ptx_operand a = ptx_build_compute(m->b, m->class, PTX_OP_MIN, PTX_MODS(m->mod), PTX_ARGS(x, ptx_build_f64(310)));
+    ptx_operand a =
+        ptx_build_compute(m->b, m->class, PTX_OP_MIN, PTX_MODS(m->mod), PTX_ARGS(x, ptx_build_f64(310)));
     a = ptx_build_compute(m->b, m->class, PTX_OP_MAX, PTX_MODS(m->mod), PTX_ARGS(a, ptx_build_f64(-326)));
     ptx_operand n = math_round(m, PTX_MOD_RNI, product(m, a, ptx_build_f64(LOG2_10)));
     ptx_operand r = math_fma(m, n, ptx_build_f64(-LOG10_2), a);
@@ -229,8 +232,8 @@ static ptx_operand power_of_ten(const ptx_math *m, ptx_operand x) {
     return math_keep_nan(m, x, math_scaled(m, value, math_to_word(m, n)));
 }
 
-/* 2^(log2|x| / 3) and one step of Newton's, whose residue is taken by fma. Below 2^-800 x is scaled by 2^300, so
- * that the square of the root is normal. */
+/* 2^(log2|x| / 3) and one step of Newton's, whose residue is taken by fma. Below 2^-800 x is scaled by 2^300,
+ * so that the square of the root is normal. */
 static ptx_operand cube_root(const ptx_math *m, ptx_operand x) {
     ptx_operand a = magnitude_of(m, x), tiny = math_test(m, PTX_MOD_LT, a, ptx_build_f64(0x1p-800));
     ptx_operand one = ptx_build_f64(1);
@@ -240,8 +243,7 @@ static ptx_operand cube_root(const ptx_math *m, ptx_operand x) {
     ptx_operand square = product(m, guess, guess);
     ptx_operand rest = math_fma(m, math_op1(m, PTX_OP_NEG, square), guess, scaled);
     ptx_operand step = quotient(m, rest, product(m, square, ptx_build_f64(3)));
-    ptx_operand value =
-        product(m, sum(m, guess, step), math_choose(m, tiny, ptx_build_f64(0x1p-100), one));
+    ptx_operand value = product(m, sum(m, guess, step), math_choose(m, tiny, ptx_build_f64(0x1p-100), one));
     value = with_sign_of(m, x, value);
     ptx_operand inside = both(m, math_test(m, PTX_MOD_GT, a, ptx_build_f64(0)),
                               math_test(m, PTX_MOD_LT, a, ptx_build_f64((double)INFINITY)));
@@ -264,9 +266,10 @@ static ptx_operand length(const ptx_math *m, ptx_operand x, ptx_operand y) {
     return math_choose(m, is_infinite(m, b), b, value);
 }
 
-/* Exact for numbers of 24 digits and float32's exponents, 2^-149 to 2^128: ten times a multiple of |y| 2^(28 k), k
- * from 9 to 0, goes off. The quotient is below 2^30 and at most one from the true one, so that its product with y has
- * no more than 54 digits, the last a zero or the rest a number of 26 digits, and the fma is exact. */
+/* Exact for numbers of 24 digits and float32's exponents, 2^-149 to 2^128: ten times a multiple of |y| 2^(28
+ * k), k from 9 to 0, goes off. The quotient is below 2^30 and at most one from the true one, so that its
+ * product with y has no more than 54 digits, the last a zero or the rest a number of 26 digits, and the fma
+ * is exact. */
 static ptx_operand remainder_of(const ptx_math *m, ptx_operand x, ptx_operand y) {
     ptx_operand b = magnitude_of(m, y), rest = magnitude_of(m, x);
     ptx_operand inverse = quotient(m, ptx_build_f64(1), b);

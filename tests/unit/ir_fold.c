@@ -135,6 +135,8 @@ static value evaluate_reals(const ir_expr *e, num_dtype dtype, const value *v) {
             return (value){.real = x / y};
         case IR_SQRT:
             return (value){.real = sqrtf(x)};
+        case IR_FMOD:
+            return (value){.real = fmodf(x, y)};
         case IR_FMA:
             return (value){.real = fmaf(x, y, (float)v[2].real)};
         default:
@@ -159,6 +161,9 @@ static value evaluate_reals(const ir_expr *e, num_dtype dtype, const value *v) {
         break;
     case IR_SQRT:
         r = sqrt(a);
+        break;
+    case IR_FMOD:
+        r = (double)fmodl(a, b);
         break;
     case IR_FMA:
         r = fma(a, b, v[2].real);
@@ -363,8 +368,8 @@ static pair make_pair(ir_module *module, const environment *env, num_dtype dtype
                                   IR_TRUNCDIV, IR_TRUNCMOD, IR_MIN,      IR_MAX, IR_ABS,      IR_BITAND,
                                   IR_BITOR,    IR_BITXOR,   IR_BITNOT,   IR_SHL, IR_SHR,      IR_ADD,
                                   IR_SUB,      IR_MUL,      IR_POPCOUNT, IR_CLZ};
-    static const ir_op real[] = {IR_NEG, IR_ADD,   IR_SUB,   IR_MUL,  IR_DIV,   IR_SQRT, IR_FMA,
-                                 IR_ABS, IR_FLOOR, IR_TRUNC, IR_CEIL, IR_ROUND, IR_MIN,  IR_MAX};
+    static const ir_op real[] = {IR_NEG,   IR_ADD,   IR_SUB,  IR_MUL,   IR_DIV, IR_SQRT, IR_FMA, IR_ABS,
+                                 IR_FLOOR, IR_TRUNC, IR_CEIL, IR_ROUND, IR_MIN, IR_MAX,  IR_FMOD};
     static const ir_op truth[] = {IR_EQ,  IR_NE, IR_LT,  IR_LE,    IR_GT,   IR_GE,
                                   IR_AND, IR_OR, IR_NOT, IR_ISNAN, IR_ISINF};
     ir_type type = ir_type_prim(dtype, 1);
@@ -388,7 +393,7 @@ static pair make_pair(ir_module *module, const environment *env, num_dtype dtype
         over = op == IR_ISNAN || op == IR_ISINF ? dtypes[9 + pick(4)] : dtypes[pick(DTYPES)];
         over = op == IR_AND || op == IR_OR || op == IR_NOT ? NUM_DTYPE_BOOL : over;
     } else {
-        op = num_dtype_is_float(dtype) ? real[pick(14)] : whole[pick(22)];
+        op = num_dtype_is_float(dtype) ? real[pick(dtype == NUM_DTYPE_F64 ? 14 : 15)] : whole[pick(22)];
     }
     uint32_t count = (uint32_t)ir_op_information(op)->arguments;
     for (uint32_t i = 0; i < count; i++)
