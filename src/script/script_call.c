@@ -445,6 +445,7 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     const script_closure *running = e->closure;
     bool was_python = e->is_python, is_inline = closure->role == SCRIPT_ROLE_INLINE;
     uint32_t outer_depth = e->inline_depth, depth = e->depth;
+    const base_span outer_caller = e->library_caller;
     if (is_inline && !script_need_kernel(e, span, "an inline function")) {
         script_leave(e);
         return script_poison();
@@ -452,6 +453,8 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     if (!closure->is_dynamic)
         e->scope = closure->scope;
     script_scope_open(e, true);
+    if (e->library_file && closure->node->span.file == e->library_file && span.file != e->library_file)
+        e->library_caller = span;
     e->closure = closure;
     e->depth = 0;
     e->calls++;
@@ -469,6 +472,7 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
         }
     }
     e->scope = caller;
+    e->library_caller = outer_caller;
     e->closure = running;
     e->depth = depth;
     e->calls--;

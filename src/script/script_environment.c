@@ -11,6 +11,8 @@ base_diagnostic *script_error(script_evaluator *e, const char *code, base_span s
     va_start(arguments, format);
     base_diagnostic *d = base_report_list(e->diagnostics, BASE_ERROR, code, span, format, arguments);
     va_end(arguments);
+    if (d && e->library_file && span.file == e->library_file && e->library_caller.file)
+        base_note(e->diagnostics, d, e->library_caller, "called from here");
     return d;
 }
 

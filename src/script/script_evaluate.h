@@ -82,6 +82,7 @@ struct script_evaluator {
     const script_options *options;
     BASE_VECTOR(script_file *) files; /* imported so far */
     script_file *running;             /* the one whose statements run; NULL: the script itself */
+    uint32_t library_file;            /* its text among the sources; 0: not loaded */
     script_scope *library;            /* of script_library.c, made when it is needed */
     base_map *gone;                   /* names of closed blocks -> binding, to say where a name was bound */
     base_map *defined;                /* names given by -D */
@@ -114,6 +115,8 @@ struct script_evaluator {
     uint32_t inline_depth; /* ir_depth where the statements of an inline function began; 0: none runs */
     unsigned lazy_depth;   /* inside a side that may not be evaluated */
     uint32_t temporary;
+    struct script_choice *choice; /* script_frame.c: the T.If that is open */
+    base_span library_caller;     /* where the script called what the library is running; file 0: nothing */
 };
 
 base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...)
@@ -397,6 +400,22 @@ void script_for_kernel(script_evaluator *e, const script_node *node);
 
 /* ---- statements (script_statement.c, script_assign.c) ---- */
 script_flow script_statements(script_evaluator *e, const script_nodes *body);
+/* The items of a with from this one on, then its body. */
+script_flow script_with_items(script_evaluator *e, const script_node *node, size_t from);
+void script_for_loop(script_evaluator *e, const script_node *node, const script_loop *loop);
+
+/* ---- statements in the builder's style (script_frame.c) ---- */
+typedef enum script_frame_kind {
+    SCRIPT_FRAME_IF,
+    SCRIPT_FRAME_THEN,
+    SCRIPT_FRAME_ELSE,
+    SCRIPT_FRAME_WHILE
+} script_frame_kind;
+/* Opens a frame or loop around the rest of the with; before: statements of the block before its value was
+ * made. */
+script_flow script_with_frame(script_evaluator *e, script_value v, const script_node *node, size_t from,
+                              size_t before);
+void script_frame_unopened(script_evaluator *e, script_value v); /* an error for one that stands alone */
 void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body); /* own block and scope */
 /* Binds a value to a fresh let, evaluated where it stands. */
 script_value script_make_let(script_evaluator *e, const ir_expr *value, base_span span);

@@ -242,6 +242,28 @@ script_value script_word_jump(script_evaluator *e, const script_call *call) {
     return script_none();
 }
 
+script_value script_word_buffer_store(script_evaluator *e, const script_call *call) {
+    script_value index = call->value[2];
+    const ir_expr *const *indices;
+    script_value region;
+    if (!script_need_kernel(e, call->span, call->word->path))
+        return script_poison();
+    if (call->value[0].kind != SCRIPT_VALUE_TENSOR) {
+        script_error(e, "T0264", call->place[0], "buffer_store stores to a tensor, not to %s",
+                     script_value_name(e->arena, call->value[0]));
+        return script_poison();
+    }
+    ir_tensor *tensor = call->value[0].as.tensor;
+    if (index.kind == SCRIPT_VALUE_LIST)
+        index.kind = SCRIPT_VALUE_TUPLE;
+    if (!script_indices(e, tensor, index, call->place[2], &indices, &region) ||
+        (region.kind == SCRIPT_VALUE_REGION &&
+         !script_region_indices(e, region.as.region, call->place[2], &indices)))
+        return script_poison();
+    script_store(e, tensor, indices, tensor->type.rank, call->value[1], call->span, call->place[1]);
+    return script_none();
+}
+
 script_value script_word_hint(script_evaluator *e, const script_call *call) {
     (void)e;
     (void)call;

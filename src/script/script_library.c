@@ -247,6 +247,7 @@ static script_scope *load(script_evaluator *e) {
     const script_options options = {0};
     uint32_t file = base_sources_add(base_diagnostics_sources(e->diagnostics), "tvm.backend.cuda.lang", text,
                                      sizeof(text) - 1);
+    e->library_file = file;
     script_ast *ast = script_parse(e->arena, e->diagnostics, file, &options);
     script_evaluator outer = *e;
     e->function = NULL;

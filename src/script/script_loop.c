@@ -213,7 +213,6 @@ static bool targets_of(script_evaluator *e, const script_node *target, const scr
 }
 
 void script_for_kernel(script_evaluator *e, const script_node *node) {
-    const script_node *const *targets;
     script_value iterable = script_expression(e, node->b);
     if (iterable.kind == SCRIPT_VALUE_RANGE && !range_loop(e, iterable, node->b->span, &iterable))
         iterable = script_poison();
@@ -238,7 +237,11 @@ void script_for_kernel(script_evaluator *e, const script_node *node) {
         script_scope_close(e);
         return;
     }
-    const script_loop *loop = iterable.as.loop;
+    script_for_loop(e, node, iterable.as.loop);
+}
+
+void script_for_loop(script_evaluator *e, const script_node *node, const script_loop *loop) {
+    const script_node *const *targets;
     if (loop->bound) {
         script_for_bound(e, node, loop);
         return;

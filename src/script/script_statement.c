@@ -264,8 +264,6 @@ static void raise_statement(script_evaluator *e, const script_node *node) {
 
 /* ---- with, expression statements ---- */
 
-static script_flow with_items(script_evaluator *e, const script_node *node, size_t from);
-
 static bool is_context(script_evaluator *e, script_value v) {
     return v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__enter__") &&
            script_find_method(e, v.as.object->class, "__exit__");
@@ -278,7 +276,7 @@ static script_flow with_object(script_evaluator *e, const script_node *node, siz
     script_value entered = script_call_method(e, v, "__enter__", NULL, item->a->span);
     if (item->b)
         script_assign(e, item->b, entered, item->a->span);
-    script_flow flow = with_items(e, node, from + 1);
+    script_flow flow = script_with_items(e, node, from + 1);
     for (int i = 0; i < 3; i++)
         base_vector_push(e->arena, &nothing.items,
                          (script_argument){.value = script_none(), .span = item->a->span});
@@ -287,10 +285,13 @@ static script_flow with_object(script_evaluator *e, const script_node *node, siz
     return flow;
 }
 
-static script_flow with_items(script_evaluator *e, const script_node *node, size_t from) {
+script_flow script_with_items(script_evaluator *e, const script_node *node, size_t from) {
     for (size_t i = from; i < node->items.count; i++) {
         const script_node *item = node->items.items[i];
+        size_t before = script_in_kernel(e) && e->block ? e->block->as.block.body.count : 0;
         script_value v = script_expression(e, item->a);
+        if (v.kind == SCRIPT_VALUE_LOOP || (v.kind == SCRIPT_VALUE_FRAME && v.as.frame))
+            return script_with_frame(e, v, node, i + 1, before);
         if (is_context(e, v))
             return with_object(e, node, i, v);
         if (v.kind == SCRIPT_VALUE_EXPR && v.flag) { /* with launch_thread(...) as tx: */
@@ -298,7 +299,7 @@ static script_flow with_items(script_evaluator *e, const script_node *node, size
                 script_assign(e, item->b, v, item->a->span);
             continue;
         }
-        if (v.kind == SCRIPT_VALUE_LOOP || (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v)))
+        if (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v))
             script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
         if (item->b)
             script_assign(e, item->b, v.kind == SCRIPT_VALUE_FRAME ? script_none() : script_poison(),
@@ -366,6 +367,9 @@ static void expression_statement(script_evaluator *e, const script_node *node) {
         base_help(e->diagnostics, d, "write `for i in ...:`");
         break;
     }
+    case SCRIPT_VALUE_FRAME:
+        script_frame_unopened(e, v);
+        break;
     case SCRIPT_VALUE_PTX: {
         base_diagnostic *d = script_error(e, "T0264", node->span,
                                           "the PTX instruction `%s` is named, not called", v.as.string.text);
@@ -420,7 +424,7 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
         while_kernel(e, node);
         break;
     case SCRIPT_WITH:
-        return with_items(e, node, 0);
+        return script_with_items(e, node, 0);
     case SCRIPT_BREAK:
     case SCRIPT_CONTINUE:
         if (!is_kernel_rules(e))

@@ -69,7 +69,7 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_META,       /* meta_var(x): a name for a compile-time value */
     SCRIPT_VALUE_DECORATOR,  /* a word that makes something of a function or class */
     SCRIPT_VALUE_KERNEL,     /* a decorated function */
-    SCRIPT_VALUE_FRAME       /* device_entry() or attr(): may stand in a with */
+    SCRIPT_VALUE_FRAME       /* device_entry(), attr(), If(c): may stand in a with */
 } script_value_kind;
 
 typedef struct script_list {
@@ -252,6 +252,7 @@ struct script_value {
         script_launch *launch;
         script_attributes *attributes;
         script_loop *loop;
+        struct script_frame *frame; /* script_frame.c; NULL: there is nothing to open */
         script_value *meta;
         struct {
             const script_dialect_word *word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * differential FILE ENTRY NVCC_PTX [NAME=VALUE]...: runs a script kernel's own PTX and what nvcc made of its
- * CUDA on the machine, on the same random inputs, and compares every tensor: to the bit where all operations
- * of the kernel are exact, within a stated bound where it uses approximate functions. */
+ * differential FILE ENTRY NVCC_PTX[:KERNEL] [NAME=VALUE]...: runs a script kernel's own PTX and what nvcc
+ * made of its CUDA on the machine, on the same random inputs, and compares every tensor: to the bit where all
+ * operations of the kernel are exact, within a stated bound where it uses approximate functions. */
 #include "tirc.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,6 +146,9 @@ int main(int count, char **words) {
     }
     tirc_session *session = tirc_session_create(NULL);
     tirc_module *ours = load(session, words[1], words[2], defines, define_count);
+    char *kernel_name = strrchr(words[3], ':'); /* one of several in the file */
+    if (kernel_name)
+        *kernel_name++ = 0;
     tirc_module *theirs = load(session, words[3], NULL, NULL, 0);
     if (tirc_emit(ours, TIRC_EMIT_PLAN_JSON, NULL, collect, plan) != TIRC_OK)
         stop(session, "plan");
@@ -155,7 +158,11 @@ int main(int count, char **words) {
     fill(session, kernel, true, &b);
     tirc_launch launch = {
         .size = sizeof launch, .arguments = a.list, .argument_count = a.count, .no_contract = true};
-    tirc_launch other = {.size = sizeof other, .arguments = b.list, .argument_count = b.count};
+    tirc_launch other = {.size = sizeof other,
+                         .kernel = kernel_name,
+                         .cooperative = strstr(plan, "\"cooperative\":true") != NULL,
+                         .arguments = b.list,
+                         .argument_count = b.count};
     const char *dynamic = strstr(plan, "\"dynamic_smem_bytes\":");
     if (!read_triple(plan, "grid", other.grid) || !read_triple(plan, "block", other.block) || !dynamic)
         stop(session, "launch of the plan");

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Statements in the builder's style: with T.If(c): with T.Then(): ... with T.Else(): ..., with T.While(c):,
+ * with T.serial(n) as i:. They build what the plain statements build, also from a plain function that a
+ * kernel calls. The words only make a frame; script_with_frame opens it. Knows nothing of other things that
+ * stand in a with (script_statement.c). */
+#include "script/script_evaluate.h"
+
+typedef struct script_frame {
+    script_frame_kind kind;
+    const ir_expr *condition;
+    base_span span;
+} script_frame;
+
+/* What T.If opened: Then and Else stand directly in its body, and nothing else does. */
+struct script_choice {
+    ir_stmt *branch, *outside;
+    bool has_then, has_else;
+};
+
+static script_value frame_value(script_evaluator *e, script_frame_kind kind, const ir_expr *condition,
+                                base_span span) {
+    script_value v = {.kind = SCRIPT_VALUE_FRAME};
+    v.as.frame = BASE_NEW(e->arena, script_frame);
+    *v.as.frame = (script_frame){kind, condition, span};
+    return v;
+}
+
+script_value script_word_frame(script_evaluator *e, const script_call *call) {
+    script_frame_kind kind = (script_frame_kind)call->word->data;
+    const ir_expr *condition = NULL;
+    if (!script_need_kernel(e, call->span, call->word->path))
+        return script_poison();
+    if (kind == SCRIPT_FRAME_IF || kind == SCRIPT_FRAME_WHILE) {
+        condition = script_is_poison(call->value[0])
+                        ? NULL
+                        : script_to_condition(e, call->value[0], call->place[0],
+                                              kind == SCRIPT_FRAME_IF ? "the test of an if"
+                                                                      : "the condition of a while");
+        if (condition && condition->type.lanes != 1) {
+            script_error(e, "T0234", call->place[0], "the condition is one truth value, not a vector");
+            condition = NULL;
+        }
+        if (!condition)
+            condition = ir_bool(e->module, false); /* reported; the body still shows its errors */
+    }
+    return frame_value(e, kind, condition, call->span);
+}
+
+script_value script_word_bind(script_evaluator *e, const script_call *call) {
+    const script_value *type = script_argument_of(call, "ty");
+    const ir_expr *value;
+    ir_type wanted;
+    if (!script_need_kernel(e, call->span, call->word->path))
+        return script_poison();
+    value = script_to_expr(e, call->value[0], call->place[0]);
+    if (value && type && type->kind != SCRIPT_VALUE_NONE) {
+        if (!script_to_dtype(e, *type, &wanted, script_argument_span(call, "ty")))
+            return script_poison();
+        value = script_cast(e, value, wanted, call->place[0]);
+    }
+    if (!value)
+        return script_poison();
+    script_value v = script_expr(value);
+    v.flag = true; /* the assignment binds it, once and for good */
+    return v;
+}
+
+/* The items of a with after this one, and its body, in a block of their own. */
+static script_flow fill(script_evaluator *e, ir_stmt *block, const script_node *node, size_t from) {
+    ir_stmt *outer = e->block;
+    script_flow flow = SCRIPT_NEXT;
+    if (!script_deeper(e, 1, node->span))
+        return SCRIPT_NEXT;
+    e->block = block;
+    if (!e->is_python)
+        script_scope_open(e, false);
+    flow = script_with_items(e, node, from);
+    if (!e->is_python)
+        script_scope_close(e);
+    e->block = outer;
+    e->ir_depth--;
+    return flow;
+}
+
+static script_flow open_choice(script_evaluator *e, const script_frame *frame, const script_node *node,
+                               size_t from) {
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_IF, e->statement);
+    ir_stmt *between = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    statement->as.branch.condition = frame->condition;
+    statement->as.branch.then_body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    script_emit(e, statement);
+    struct script_choice choice = {.branch = statement, .outside = between}, *outer = e->choice;
+    e->choice = &choice;
+    script_flow flow = fill(e, between, node, from);
+    e->choice = outer;
+    if (between->as.block.body.count > 0 || !choice.has_then) {
+        base_diagnostic *d =
+            script_error(e, "T0288", frame->span,
+                         choice.has_then ? "a statement directly in T.If, outside T.Then and T.Else"
+                                         : "T.If without T.Then");
+        base_help(e->diagnostics, d, "with T.If(condition): with T.Then(): ... with T.Else(): ...");
+    }
+    return flow;
+}
+
+static script_flow open_side(script_evaluator *e, const script_frame *frame, const script_node *node,
+                             size_t from) {
+    struct script_choice *choice = e->choice;
+    bool is_then = frame->kind == SCRIPT_FRAME_THEN;
+    const char *name = is_then ? "T.Then" : "T.Else";
+    ir_stmt *block = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    if (!choice || choice->outside != e->block) {
+        base_diagnostic *d = script_error(e, "T0288", frame->span, "%s not directly in T.If", name);
+        base_help(e->diagnostics, d, "with T.If(condition): with T.Then(): ... with T.Else(): ...");
+    } else if (is_then ? choice->has_then : choice->has_else) {
+        script_error(e, "T0288", frame->span, "a second %s of one T.If", name);
+    } else if (is_then) {
+        choice->has_then = true;
+        block = choice->branch->as.branch.then_body;
+    } else {
+        choice->has_else = true;
+        choice->branch->as.branch.else_body = block;
+    }
+    return fill(e, block, node, from);
+}
+
+static script_flow open_while(script_evaluator *e, const script_frame *frame, const script_node *node,
+                              size_t from, size_t before) {
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_WHILE, e->statement);
+    if (e->block->as.block.body.count != before)
+        script_error(
+            e, "T0245", frame->span,
+            "the condition of a while is evaluated every round: it cannot hold a reduction or a view");
+    statement->as.while_loop.condition = frame->condition;
+    statement->as.while_loop.body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    script_emit(e, statement);
+    base_vector_push(e->arena, &e->nest, SCRIPT_NEST_WHILE);
+    script_flow flow = fill(e, statement->as.while_loop.body, node, from);
+    e->nest.count--;
+    return flow;
+}
+
+/* A for whose iterable is known: the rest of the with is its body. */
+static script_flow open_loop(script_evaluator *e, script_value loop, const script_node *node, size_t from) {
+    const script_node *item = node->items.items[from - 1];
+    if (!item->b) {
+        base_diagnostic *d =
+            script_error(e, "T0288", item->a->span, "with a loop and no name for its variable");
+        base_help(e->diagnostics, d, "with ... as i:");
+        return script_with_items(e, node, from);
+    }
+    script_node *loop_node = BASE_NEW(e->arena, script_node);
+    *loop_node = (script_node){.kind = SCRIPT_FOR, .span = node->span, .a = item->b, .b = item->a};
+    if (from == node->items.count)
+        loop_node->body = node->body;
+    else {
+        script_node *rest = BASE_NEW(e->arena, script_node);
+        *rest = *node;
+        rest->items = (script_nodes){0};
+        for (size_t i = from; i < node->items.count; i++)
+            base_vector_push(e->arena, &rest->items, node->items.items[i]);
+        base_vector_push(e->arena, &loop_node->body, rest);
+    }
+    script_for_loop(e, loop_node, loop.as.loop);
+    return SCRIPT_NEXT;
+}
+
+script_flow script_with_frame(script_evaluator *e, script_value v, const script_node *node, size_t from,
+                              size_t before) {
+    if (v.kind == SCRIPT_VALUE_LOOP)
+        return open_loop(e, v, node, from);
+    const script_frame *frame = v.as.frame;
+    switch (frame->kind) {
+    case SCRIPT_FRAME_IF:
+        return open_choice(e, frame, node, from);
+    case SCRIPT_FRAME_THEN:
+    case SCRIPT_FRAME_ELSE:
+        return open_side(e, frame, node, from);
+    case SCRIPT_FRAME_WHILE:
+        break;
+    }
+    return open_while(e, frame, node, from, before);
+}
+
+void script_frame_unopened(script_evaluator *e, script_value v) {
+    if (!v.as.frame)
+        return;
+    base_diagnostic *d = script_error(e, "T0288", v.as.frame->span, "a frame that no with opens");
+    base_help(e->diagnostics, d, "with T.If(condition): with T.Then(): ...; with T.While(condition): ...");
+}
