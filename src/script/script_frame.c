@@ -65,6 +65,13 @@ script_value script_word_bind(script_evaluator *e, const script_call *call) {
     return v;
 }
 
+script_value script_word_refused(script_evaluator *e, const script_call *call) {
+    base_diagnostic *d =
+        script_error(e, "T0282", call->name_span, "a kernel script has no %s", call->word->path);
+    base_help(e->diagnostics, d, "instead: %s", call->word->summary);
+    return script_poison();
+}
+
 /* The items of a with after this one, and its body, in a block of their own. */
 static script_flow fill(script_evaluator *e, ir_stmt *block, const script_node *node, size_t from) {
     ir_stmt *outer = e->block;
@@ -169,6 +176,11 @@ script_flow script_with_frame(script_evaluator *e, script_value v, const script_
                               size_t before) {
     if (v.kind == SCRIPT_VALUE_LOOP)
         return open_loop(e, v, node, from);
+    if (node->items.items[from - 1]->b) {
+        base_diagnostic *d = script_error(e, "T0288", node->items.items[from - 1]->b->span,
+                                          "this frame gives no value that could have a name");
+        base_help(e->diagnostics, d, "leave out `as` and the name");
+    }
     const script_frame *frame = v.as.frame;
     switch (frame->kind) {
     case SCRIPT_FRAME_IF:

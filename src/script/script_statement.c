@@ -299,7 +299,12 @@ script_flow script_with_items(script_evaluator *e, const script_node *node, size
                 script_assign(e, item->b, v, item->a->span);
             continue;
         }
-        if (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v))
+        if (v.kind == SCRIPT_VALUE_EXPR || v.kind == SCRIPT_VALUE_TENSOR || v.kind == SCRIPT_VALUE_BOOL) {
+            base_diagnostic *d = script_error(e, "T0288", item->a->span, "with opens a frame; this is %s",
+                                              script_value_name(e->arena, v));
+            base_help(e->diagnostics, d, "if ...: or with T.If(...), T.Then():");
+            v = script_poison();
+        } else if (v.kind != SCRIPT_VALUE_FRAME && !script_is_poison(v))
             script_not_supported(e, item->a->span, "with %s", script_value_name(e->arena, v));
         if (item->b)
             script_assign(e, item->b, v.kind == SCRIPT_VALUE_FRAME ? script_none() : script_poison(),

@@ -243,6 +243,23 @@ try "grid of 2^31 CTAs" 1 'huge.py:4:[0-9]+.*T0251|\[T0251\]' "$tirc" run huge.p
 kernel bounds.py 'B[tx + 1] = A[tx]'
 try "store past the end" 1 'bounds.py:6:[0-9]+: error: .*`B\[64\]` is outside axis 0 of `B` \(extent 64\).*\[T0702\]' \
     "$tirc" run bounds.py --arg A=zeros --arg B=zeros --format line
+kernel frame.py 'with T.If(tx < 3):' '    A[tx] = 1.0' 'with T.Else():' '    A[tx] = 2.0' 'T.While(tx < 3)' 'with T.serial(3):' '    A[tx] = 1.0' 'with tx:' '    A[tx] = 1.0'
+for at in '6:10: error: T.If without T.Then' '8:10: error: T.Else not directly in T.If' '10:5: error: a frame that no with opens' '11:10: error: with a loop and no name' '13:10: error: with opens a frame; this is a value of type int32'; do
+    try "a builder's frame out of place: $at" 1 "frame.py:$at.*\\[T0288\\]" "$tirc" build frame.py --format line -o out/k.cu
+done
+kernel sides.py 'with T.If(tx < 3):' '    with T.Then():' '        A[tx] = 1.0' '    A[tx] = 3.0' 'with T.If(tx < 3) as c:' '    with T.Then():' '        A[tx] = 1.0' '    with T.Then():' '        A[tx] = 2.0'
+for at in '6:10: error: a statement directly in T.If' '13:14: error: a second T.Then' '10:26: error: this frame gives no value'; do
+    try "sides of a builder's if: $at" 1 "sides.py:$at.*\\[T0288\\]" "$tirc" build sides.py --format line -o out/k.cu
+done
+kernel given.py 'with T.block("root"):' '    v = T.axis.spatial(3, tx)' '    A[tx] = T.BufferLoad(B, [tx])' 'T.ret(0)'
+for at in '6:[0-9]+: error: a kernel script has no block' '7:[0-9]+: error: a kernel script has no axis' '8:[0-9]+: error: a kernel script has no BufferLoad' '9:[0-9]+: error: a kernel script has no ret'; do
+    try "a word of the IR: $at" 1 "given.py:$at.*\\[T0282\\]" "$tirc" build given.py --format line -o out/k.cu
+done
+try "what to write for it" 1 'instead: buffer\[indices\]' "$tirc" build given.py -o out/k.cu
+kernel library.py 'pool = T.SMEMPool()' 'bar = T.MBarrier(pool, 2)' 'pool.commit()' 'bar.remote_view(1).wait(0, 0)' 'bar.wait(0, "x")'
+for line in 9 10; do
+    try "an error in the dialect's library names the caller's line $line" 1 "library.py:$line:5: note: called from here" "$tirc" build library.py -o out/k.cu
+done
 kernel tile.py 'pool = T.call_packed(1)'
 try "a word of a later version" 3 'tile.py:6:[0-9]+: error: .*\[T0299\]' "$tirc" build tile.py --format line -o out/k.cu
 try "--on cuda without a driver" 3 'T0910' env TIRC_LIBCUDA=none "$tirc" run good.py --arg A=zeros --arg B=zeros --on cuda
