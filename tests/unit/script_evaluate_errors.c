@@ -582,9 +582,11 @@ static void not_supported_yet(void **state) {
          "    except ValueError:\n"
          "        pass\n"
          "    A[0] = 1.0\n",
-         "4:14 T0299 'call_packed' (host call: the program that launches the kernel makes it) is not supported yet",
+         "4:14 T0299 'call_packed' (host call: the program that launches the kernel makes it) is not "
+         "supported yet",
          "6:5 T0299 a chained assignment in a kernel is not supported yet",
-         "7:11 T0299 'tvm_stack_alloca' (host storage of a descriptor: take a parameter of type T.TensorMap() instead) is not supported yet",
+         "7:11 T0299 'tvm_stack_alloca' (host storage of a descriptor: take a parameter of type "
+         "T.TensorMap() instead) is not supported yet",
          "8:9 T0299 an allocation of tensor memory is not supported yet",
          "9:5 T0299 a try statement in a kernel is not supported yet");
 }
