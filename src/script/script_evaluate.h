@@ -409,7 +409,8 @@ typedef enum script_frame_kind {
     SCRIPT_FRAME_IF,
     SCRIPT_FRAME_THEN,
     SCRIPT_FRAME_ELSE,
-    SCRIPT_FRAME_WHILE
+    SCRIPT_FRAME_WHILE,
+    SCRIPT_FRAME_ROLE
 } script_frame_kind;
 /* Opens a frame or loop around the rest of the with; before: statements of the block before its value was
  * made. */

@@ -9,6 +9,8 @@ typedef struct script_frame {
     script_frame_kind kind;
     const ir_expr *condition;
     base_span span;
+    bool has_registers, increase; /* of a role */
+    script_value registers;
 } script_frame;
 
 /* What T.If opened: Then and Else stand directly in its body, and nothing else does. */
@@ -21,7 +23,7 @@ static script_value frame_value(script_evaluator *e, script_frame_kind kind, con
                                 base_span span) {
     script_value v = {.kind = SCRIPT_VALUE_FRAME};
     v.as.frame = BASE_NEW(e->arena, script_frame);
-    *v.as.frame = (script_frame){kind, condition, span};
+    *v.as.frame = (script_frame){.kind = kind, .condition = condition, .span = span};
     return v;
 }
 
@@ -44,6 +46,38 @@ script_value script_word_frame(script_evaluator *e, const script_call *call) {
             condition = ir_bool(e->module, false); /* reported; the body still shows its errors */
     }
     return frame_value(e, kind, condition, call->span);
+}
+
+/* WarpRole(warp, 1, regs=48): the part of one warp or of a range (start, stop) of warpgroups, which may begin
+ * with a change of their registers. */
+script_value script_word_role(script_evaluator *e, const script_call *call) {
+    script_value index = call->value[0], wanted = call->value[1], test;
+    const script_value *registers = script_argument_of(call, "regs");
+    const script_value *increase = script_argument_of(call, "increase");
+    bool is_increase = false;
+    if (!script_need_kernel(e, call->span, call->word->path))
+        return script_poison();
+    if (increase && !script_constant_bool(e, *increase, &is_increase, script_argument_span(call, "increase"),
+                                          "the direction of the register change"))
+        return script_poison();
+    if (wanted.kind == SCRIPT_VALUE_TUPLE && wanted.as.list->items.count == 2) {
+        const script_value *range = wanted.as.list->items.items;
+        script_value above = script_compare(e, SCRIPT_OP_LE, range[0], index, call->span);
+        test = script_logic(e, SCRIPT_OP_AND, above,
+                            script_compare(e, SCRIPT_OP_LT, index, range[1], call->span), call->span);
+    } else if (!script_to_expr(e, wanted, call->place[1])) {
+        return script_poison();
+    } else
+        test = script_compare(e, SCRIPT_OP_EQ, index, wanted, call->span);
+    const ir_expr *condition =
+        script_is_poison(test) ? NULL : script_to_condition(e, test, call->place[0], "the test of a role");
+    script_value v =
+        frame_value(e, SCRIPT_FRAME_ROLE, condition ? condition : ir_bool(e->module, false), call->span);
+    v.as.frame->has_registers = registers && registers->kind != SCRIPT_VALUE_NONE;
+    v.as.frame->increase = is_increase;
+    if (v.as.frame->has_registers)
+        v.as.frame->registers = *registers;
+    return v;
 }
 
 script_value script_word_bind(script_evaluator *e, const script_call *call) {
@@ -131,6 +165,26 @@ static script_flow open_side(script_evaluator *e, const script_frame *frame, con
     return fill(e, block, node, from);
 }
 
+static script_flow open_role(script_evaluator *e, const script_frame *frame, const script_node *node,
+                             size_t from) {
+    ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_IF, e->statement), *outer = e->block;
+    statement->as.branch.condition = frame->condition;
+    statement->as.branch.then_body = ir_stmt_create(e->module, IR_STMT_BLOCK, node->span);
+    script_emit(e, statement);
+    if (frame->has_registers) {
+        script_value word = {.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find("ptx.setmaxnreg")};
+        script_arguments arguments = {0};
+        base_vector_push(e->arena, &arguments.items,
+                         (script_argument){.value = script_bool(frame->increase), .span = frame->span});
+        base_vector_push(e->arena, &arguments.items,
+                         (script_argument){.value = frame->registers, .span = frame->span});
+        e->block = statement->as.branch.then_body;
+        script_call_value(e, word, &arguments, NULL, frame->span, frame->span);
+        e->block = outer;
+    }
+    return fill(e, statement->as.branch.then_body, node, from);
+}
+
 static script_flow open_while(script_evaluator *e, const script_frame *frame, const script_node *node,
                               size_t from, size_t before) {
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_WHILE, e->statement);
@@ -188,6 +242,8 @@ script_flow script_with_frame(script_evaluator *e, script_value v, const script_
     case SCRIPT_FRAME_THEN:
     case SCRIPT_FRAME_ELSE:
         return open_side(e, frame, node, from);
+    case SCRIPT_FRAME_ROLE:
+        return open_role(e, frame, node, from);
     case SCRIPT_FRAME_WHILE:
         break;
     }

@@ -251,6 +251,10 @@ kernel sides.py 'with T.If(tx < 3):' '    with T.Then():' '        A[tx] = 1.0' 
 for at in '6:10: error: a statement directly in T.If' '13:14: error: a second T.Then' '10:26: error: this frame gives no value'; do
     try "sides of a builder's if: $at" 1 "sides.py:$at.*\\[T0288\\]" "$tirc" build sides.py --format line -o out/k.cu
 done
+kernel roles.py 'w = T.cuda.warp_id()' 'with T.WarpRole(w, "x"):' '    A[tx] = 1.0' 'with T.WarpRole(w, 1, increase=tx):' '    A[tx] = 1.0' 'with T.WarpgroupRole(w, (0, 1, 2)):' '    A[tx] = 1.0' 'T.WarpRole(w, 1)'
+for at in '7:[0-9]+: error: a string is not a value .*T0205' '9:36: error: the direction of the register change must be a constant .*T0210' '11:[0-9]+: error: a tuple is not a value' '13:5: error: a frame that no with opens .*T0288'; do
+    try "a role of warps that is none: $at" 1 "roles.py:$at" "$tirc" build roles.py --format line -o out/k.cu
+done
 kernel given.py 'with T.block("root"):' '    v = T.axis.spatial(3, tx)' '    A[tx] = T.BufferLoad(B, [tx])' 'T.ret(0)'
 for at in '6:[0-9]+: error: a kernel script has no block' '7:[0-9]+: error: a kernel script has no axis' '8:[0-9]+: error: a kernel script has no BufferLoad' '9:[0-9]+: error: a kernel script has no ret'; do
     try "a word of the IR: $at" 1 "given.py:$at.*\\[T0282\\]" "$tirc" build given.py --format line -o out/k.cu

@@ -11,7 +11,10 @@
 # pair: rings A=zeros
 # pair: clusters A=zeros
 # pair: older A=arange B=zeros
+# pair: roles A=zeros
+# pair: remaining A=arange B=zeros
 from tvm.script import tirx as D
+from tvm.tirx.lang.warp_role import WarpgroupRole, WarpRole
 from tvm_tirx.script import tirx as T
 
 
@@ -302,3 +305,62 @@ def older_plain(A: D.Buffer((2, 128), "int32"), B: D.Buffer((2, 128), "int32")):
     bx = D.cta_id([2])
     tx = D.thread_id([128])
     B[bx, tx] = A[bx, tx] + tx // 32 * 1000 + tx % 32 + tx
+
+
+@T.function
+def roles(A: T.Tensor((512,), "int32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(512,)), kernel_attrs=T.cuda.KernelAttributes(max_registers_per_thread=128))
+    tx = T.cuda.thread_idx("x")
+    warp = T.cuda.warp_in_warpgroup()
+    group = T.cuda.warpgroup_id()
+    first = WarpRole(warp, 1)
+    with first:
+        A[tx] = 10
+    with WarpRole(warp, 0):
+        A[tx] = 20
+    with WarpgroupRole(group, (0, 2), regs=160, increase=True), first:
+        A[tx] += 1
+    with WarpgroupRole(group, 2, regs=40):
+        A[tx] += 2
+    with WarpgroupRole(group, 3, regs=40):
+        A[tx] += 3
+
+
+@T.function
+def roles_plain(A: T.Tensor((512,), "int32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(512,)))
+    tx = T.cuda.thread_idx("x")
+    if tx % 128 // 32 == 1:
+        A[tx] = 10
+        if tx < 256:
+            A[tx] += 1
+    if tx % 128 // 32 == 0:
+        A[tx] = 20
+    if tx >= 256 and tx < 384:
+        A[tx] += 2
+    if tx >= 384:
+        A[tx] += 3
+
+
+@T.function
+def remaining(A: T.Tensor((32,), "int32"), B: T.Tensor((32,), "int32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(32,)))
+    every = T.uint32(0xFFFFFFFF)
+    scratch = T.alloc_shared((1,), "int32")
+    for tx in T.thread_binding(0, 32, thread="threadIdx.x"):
+        x = T.meta_var(A[tx] + 1)
+        B[tx] = T.cuda.cta_min(x, 1, scratch.ptr_to([0])) + T.cuda._shfl_sync(every, A[tx], 2, 32)
+        B[tx] += T.cuda._shfl_up_sync(every, A[tx], 32, 32) + T.cuda._shfl_down_sync(every, A[tx], 32, 32)
+        B[tx] += T.cuda._shfl_xor_sync(every, A[tx], 1, 32)
+        B[tx] += T.cast(T.cuda.__any_sync(every, A[tx] == 3), "int32") + T.cast(T.cuda.__all_sync(every, A[tx] < 31), "int32")
+        B[tx] += T.cast(T.cuda.__ballot_sync(every, A[tx] == 2), "int32")
+        B[tx] += T.cast(T.tvm_warp_activemask() == every, "int32")
+        if T.cuda.syncthreads_and(A[tx] < 40):
+            B[tx] += 5
+
+
+@T.function
+def remaining_plain(A: T.Tensor((32,), "int32"), B: T.Tensor((32,), "int32")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(32,)))
+    tx = T.cuda.thread_idx("x")
+    B[tx] = 1 + 2 + 2 * A[tx] + (A[tx] ^ 1) + 1 + 0 + 4 + 1 + T.if_then_else(A[tx] < 40, 5, 0)
