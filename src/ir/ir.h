@@ -350,6 +350,7 @@ const ir_expr *ir_select(ir_module *module, ir_op select_or_if_then_else, const 
                          const ir_expr *a, const ir_expr *b);
 const ir_expr *ir_fma(ir_module *module, const ir_expr *a, const ir_expr *b, const ir_expr *c);
 const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a);
+const ir_expr *ir_reinterpret(ir_module *module, ir_type to, const ir_expr *a); /* of numbers */
 /* Same op and attribute over other arguments, folded again where it folds. */
 const ir_expr *ir_rebuild(ir_module *module, const ir_expr *like, const ir_expr *const *args);
 bool ir_is_int(const ir_expr *e, int64_t *value); /* a scalar INT constant */

@@ -260,6 +260,13 @@ const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a) {
     return folded ? folded : ir_make(module, IR_CAST, to, &a, 1);
 }
 
+const ir_expr *ir_reinterpret(ir_module *module, ir_type to, const ir_expr *a) {
+    if (ir_type_equal(a->type, to))
+        return a;
+    const ir_expr *folded = ir_fold_constants(module, IR_REINTERPRET, to, &a, 1);
+    return folded ? folded : ir_make(module, IR_REINTERPRET, to, &a, 1);
+}
+
 const ir_expr *ir_lane(ir_module *module, const ir_expr *vector, unsigned lane) {
     if (vector->op == IR_BROADCAST)
         return vector->args[0];

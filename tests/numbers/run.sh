@@ -87,6 +87,49 @@ casts G03 float32 float8_e4m3fn "inf 449 1000000 -inf nan 448 464" "448 448 448 
 # G05: fp4 to nearest even, saturating, both signs
 casts G05 float32 float4_e2m1fn "0.24 0.26 0.74 1.3 2.5 5.1 7 0.25 0.75 1.25 1.75 3.5 5 -0.26 -2.5 -7" \
     "0 0.5 0.5 1.5 2 6 6 0 1 1 2 4 4 -0.5 -2 -6"
+# Exact words of two arguments: word, type of x, type of the second, "x,y ...", expected values. At run time, where what
+# nvcc makes is compared too, and as constants, which fold.
+pairs() {
+    local word=$1 from=$2 second=$3 list=$4 want=$5 parameters="" run=() fold=() arguments="" i=0 pair x y name
+    name=${word}_$from
+    for pair in $list; do
+        x=${pair%,*} y=${pair#*,}
+        parameters="$parameters, x$i: T.$from, y$i: T.$second"
+        run+=("R[$i] = T.$word(x$i, y$i)")
+        arguments="$arguments x$i=$x@$from y$i=$y@$second"
+        case $x in *inf | nan) x="\"$x\"" ;; esac
+        case $y in *inf | nan) y="\"$y\"" ;; esac
+        fold+=("R[$i] = T.$word(T.$from($x), T.$second($y))")
+        i=$((i + 1))
+    done
+    kernel "$name" "$parameters" "$from" "$i" "${run[@]}"
+    # shellcheck disable=SC2086
+    shows "$word of $from at run time" "$name" "$want" "$from:$i" $arguments
+    kernel "folded_$name" "" "$from" "$i" "${fold[@]}"
+    shows "$word of $from as constants" "folded_$name" "$want" "$from:$i"
+}
+pairs copysign float32 float32 "2.5,-0.0 -2.5,0.0 0,-1 inf,-3 -inf,1 1e-45,-1" "-2.5 2.5 -0 -inf inf -1.40129846e-45"
+pairs copysign float16 float16 "2.5,-0.0 -2.5,0.0 0,-1 inf,-3" "-2.5 2.5 -0 -inf"
+pairs copysign bfloat16 bfloat16 "2.5,-0.0 -2.5,0.0 0,-1 inf,-3" "-2.5 2.5 -0 -inf"
+pairs copysign float64 float64 "2.5,-0.0 -2.5,0.0 0,-1 inf,-3" "-2.5 2.5 -0 -inf"
+pairs nextafter float32 float32 \
+    "1,2 1,0 -1,0 0,-1 0,1 1.40129846e-45,0 -1.40129846e-45,0 3.40282347e+38,inf inf,0 -inf,0 2,2 -3.5,nan nan,1 1.17549435e-38,0 0,-0.0" \
+    "1.00000012 0.99999994 -0.99999994 -1.40129846e-45 1.40129846e-45 0 -0 inf 3.40282347e+38 -3.40282347e+38 2 nan nan 1.17549421e-38 -0"
+pairs nextafter float64 float64 "1e-323,0 1e-323,1 -1e-323,0 0,-1 5e-324,0 1.7976931348623157e308,inf -inf,0 2,2" \
+    "4.94065646e-324 1.48219694e-323 -4.94065646e-324 -4.94065646e-324 0 inf -1.79769313e+308 2"
+pairs nextafter float16 float16 "1,2 1,0 0,-1 65504,inf inf,0 -2,-3" "1.00097656 0.999511719 -5.96046448e-08 inf 65504 -2.00195312"
+pairs nextafter bfloat16 bfloat16 "1,2 1,0 -2,-3 inf,0" "1.0078125 0.99609375 -2.015625 3.38953139e+38"
+pairs ldexp float32 int32 \
+    "1,-149 1,-150 1.5,-149 1.5,-150 3,-150 16777215,-172 1,127 1,128 1.40129846e-45,276 -5,-151 inf,-5 nan,3 0.75,1000000 0.75,-2147483648" \
+    "1.40129846e-45 0 2.80259693e-45 1.40129846e-45 2.80259693e-45 2.80259693e-45 1.70141183e+38 inf 1.70141183e+38 -1.40129846e-45 inf nan inf 0"
+pairs ldexp float64 int64 \
+    "1,-1074 1,-1075 1.5,-1075 5e-324,2097 9007199254740991,-1126 9007199254740991,-1127 -1,1024 3,-2000 0.75,100000 1.7976931348623157e308,-2098 5e-324,1" \
+    "4.94065646e-324 0 4.94065646e-324 8.98846567e+307 9.88131292e-324 4.94065646e-324 -inf 0 inf 4.94065646e-324 9.88131292e-324"
+pairs ldexp float16 int8 "1,-24 1,-25 1.5,-25 1,15 1,16 2047,-25 -3,100" "5.96046448e-08 0 5.96046448e-08 32768 inf 6.10351562e-05 -inf"
+pairs ldexp bfloat16 uint64 "1,0 1.5,3 -1,127 1,128 1,18446744073709551615" "1 12 -1.70141183e+38 inf inf"
+pairs fmod float32 float32 "5.5,2 -5.5,2 5.5,-2 3.40282347e+38,1.40129846e-45 3.40282347e+38,3 1e30,7.125 inf,1 1,inf -1,-inf 1,0 -4,2 nan,1 1,nan 3,1.17549421e-38" \
+    "1.5 -1.5 1.5 0 0 5.25 nan 1 -1 nan -0 nan nan 8.60957776e-42"
+pairs fmod float16 float16 "5.5,2 -5.5,2 65504,0.3 65504,5.96046448e-08 inf,1 1,inf" "1.5 -1.5 0.0402832031 0 nan 1"
 # G06: vectors of nibbles are packed, low nibble first: 0 1 2 3 4 5 6 -1 ... are the codes 0 2 4 5 6 6 7 a
 wants06=([2]=32 [4]=21536 [8]=2808501280 [16]=12297829382418224160)
 for lanes in 2 4 8 16; do

@@ -144,6 +144,27 @@ static void atomics(void **state) {
          "C[tx] = C[tx] + atomic_add(&C[4], 1)\n");
 }
 
+/* What the words of two floats refuse; what is known while compiling folds. */
+static void pairs_of_floats(void **state) {
+    BODY("A[0] = T.copysign(2.5, -1)\n"
+         "A[1] = T.nextafter(0, T.float32(-1)) + T.ldexp(T.float32(3), -1)\n"
+         "A[2] = T.ldexp(A[1], T.int8(2)) + T.fmod(n, A[0])\n",
+         "A[0] = -2.5\n"
+         "A[1] = 1.5\n"
+         "A[2] = float32(float64(A[1]) * 4.0_float64) + fmod(float32(n), "
+         "A[0])\n");
+    BODY_SAYS("d = T.float64(1.5)\n"
+              "B[0] = T.cast(T.fmod(A[0], T.cast(A[1], \"float64\")), \"float32\")\n"
+              "B[0] = T.ldexp(A[0], A[1])\n"
+              "B[0] = T.copysign(n, n)\n"
+              "B[0] = T.nextafter(T.cast(A[0], \"float8_e5m2\"), T.cast(A[1], \"float8_e5m2\"))\n"
+              "B[0] = T.atan2(n, n)\n",
+              "6:19 T0299 fmod of float64 is not supported yet",
+              "7:12 T0205 ldexp takes an integer as exponent",
+              "8:12 T0205 copysign takes a float16, bfloat16, float32 or float64, not int32",
+              "9:12 T0205 nextafter takes a float16", "10:12 T0205 atan2 takes floats, not int32");
+}
+
 static void printing(void **state) {
     BODY("T.cuda.printf(\"done\\n\")\n"
          "T.cuda.printf(\"%d of %5.2f%% at %p, %s\", n, A[tx], A.data, \"text\")\n",
@@ -153,13 +174,10 @@ static void printing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(mathematics),
-        UNIT_WITH_ARENA(bits),
-        UNIT_WITH_ARENA(barriers_and_fences),
-        UNIT_WITH_ARENA(shuffles_and_votes),
-        UNIT_WITH_ARENA(warp_reductions),
-        UNIT_WITH_ARENA(atomics),
-        UNIT_WITH_ARENA(printing),
+        UNIT_WITH_ARENA(mathematics),         UNIT_WITH_ARENA(bits),
+        UNIT_WITH_ARENA(barriers_and_fences), UNIT_WITH_ARENA(shuffles_and_votes),
+        UNIT_WITH_ARENA(warp_reductions),     UNIT_WITH_ARENA(atomics),
+        UNIT_WITH_ARENA(pairs_of_floats),     UNIT_WITH_ARENA(printing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
