@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words of floats that are exact and need no operation of their own: copysign, nextafter and ldexp, made of integer
- * operations on the bits, comparisons and products. So they fold, and mean the same as PTX and as CUDA. */
+ * Words of floats that are exact and need no operation of their own: copysign, nextafter and ldexp, made of
+ * integer operations on the bits, comparisons and products. So they fold, and mean the same as PTX and as
+ * CUDA. */
 #include "script/script_evaluate.h"
 
 static script_value wrong(script_evaluator *e, const script_call *call, const char *wanted, ir_type type) {
@@ -69,8 +70,8 @@ script_value script_word_copysign(script_evaluator *e, const script_call *call) 
     return script_expr(pun(m, (num_dtype)x->type.dtype, ir_binary(m, IR_BITOR, magnitude, sign)));
 }
 
-/* The bits of a float count up with its magnitude: one more away from zero, one less toward it. From a zero it is
- * the least subnormal number with the sign of y. */
+/* The bits of a float count up with its magnitude: one more away from zero, one less toward it. From a zero
+ * it is the least subnormal number with the sign of y. */
 script_value script_word_nextafter(script_evaluator *e, const script_call *call) {
     ir_module *m = e->module;
     const ir_expr *x, *y;
@@ -87,8 +88,7 @@ script_value script_word_nextafter(script_evaluator *e, const script_call *call)
     const ir_expr *least = ir_binary(m, IR_BITOR, sign, one);
     const ir_expr *value = pun(m, real, ir_select(m, IR_SELECT, ir_binary(m, IR_EQ, x, zero), least, moved));
     value = ir_select(m, IR_SELECT, ir_binary(m, IR_EQ, x, y), y, value);
-    const ir_expr *unknown =
-        ir_binary(m, IR_OR, ir_unary(m, IR_ISNAN, x), ir_unary(m, IR_ISNAN, y));
+    const ir_expr *unknown = ir_binary(m, IR_OR, ir_unary(m, IR_ISNAN, x), ir_unary(m, IR_ISNAN, y));
     return script_expr(ir_select(m, IR_SELECT, unknown, ir_binary(m, IR_ADD, x, y), value));
 }
 
@@ -108,8 +108,8 @@ static const ir_expr *scaled(ir_module *m, const ir_expr *x, const ir_expr *n) {
     return ir_binary(m, IR_MUL, x, pun(m, NUM_DTYPE_F64, high));
 }
 
-/* Types up to float32 are scaled exactly in float64 and rounded once. float64 is scaled in three steps; those down
- * leave 53 bits to the last one, so that only one rounding of a subnormal result shows. */
+/* Types up to float32 are scaled exactly in float64 and rounded once. float64 is scaled in three steps; those
+ * down leave 53 bits to the last one, so that only one rounding of a subnormal result shows. */
 script_value script_word_ldexp(script_evaluator *e, const script_call *call) {
     ir_module *m = e->module;
     const ir_expr *x = float_of(e, call->value[0], call->place[0]);

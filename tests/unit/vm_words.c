@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The exact words of floats (copysign, nextafter, ldexp, fmod) from script to the machine, bit for bit against the C
- * library: arguments of every sign and exponent, powers of two and their neighbours, zeros, infinities, NaN. */
+ * The exact words of floats (copysign, nextafter, ldexp, fmod) from script to the machine, bit for bit
+ * against the C library: arguments of every sign and exponent, powers of two and their neighbours, zeros,
+ * infinities, NaN. */
 #include "unit/script_help.h"
 #include "lower/lower.h"
 #include "assemble/ptx_build.h"
@@ -11,7 +12,8 @@ enum { POINTS = 16384, BUFFERS = 6 };
 static const char *const names[BUFFERS] = {"A", "C", "N", "S", "X", "L"};
 
 static double nth(unsigned k, unsigned pace, bool is_double) {
-    static const double specials[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0x1p-149, -0x1p-1074, 0x1p-126};
+    static const double specials[] = {0, -0.0, INFINITY, -INFINITY,  NAN,
+                                      1, -1,   0x1p-149, -0x1p-1074, 0x1p-126};
     uint64_t bits = (k * pace) * UINT64_C(0x9e3779b97f4a7c15);
     unsigned kind = k / pace % 8, width = is_double ? 52 : 23;
     if (kind == 0)
@@ -90,7 +92,9 @@ static void against_the_c_library(base_arena *arena, bool is_double) {
     for (unsigned k = 0; k < POINTS; k++) {
         double v[BUFFERS];
         for (unsigned i = 0; i < BUFFERS; i++)
-            v[i] = i == 2 ? n[k] : is_double ? ((double *)buffers[i].data)[k] : (double)((float *)buffers[i].data)[k];
+            v[i] = i == 2      ? n[k]
+                   : is_double ? ((double *)buffers[i].data)[k]
+                               : (double)((float *)buffers[i].data)[k];
         float x = (float)v[0], y = (float)v[1];
         double first = is_double ? copysign(v[0], v[1]) : (double)fmodf(x, y);
         double next = is_double ? nextafter(v[0], v[1]) : (double)nextafterf(x, y);
