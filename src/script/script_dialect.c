@@ -125,13 +125,36 @@ script_value script_unknown_word(script_evaluator *e, const char *prefix, const 
     return script_poison();
 }
 
+/* What says the same, for constructs whose phrase begins so. */
+static const struct {
+    const char *phrase, *advice;
+} substitutes[] = {
+    {"else of a loop", "set a scalar before `break`, and test it behind the loop"},
+    {"raise", "in a kernel: assert condition, message, or T.cuda.trap_when_assert_failed(condition)"},
+    {"a try statement", "a kernel has no exceptions: test the condition with an if"},
+    {"a chained assignment", "write one assignment for each name"},
+    {"del", "leave it out: a name ends with its block"},
+    {"a class inside a kernel", "write the class before the kernel, with @T.meta_class"},
+    {"a kernel inside a kernel", "write it beside the kernel, or as a function with @T.inline"},
+    {"async", "leave out `async`: nothing waits while a script is compiled"},
+    {"await", "leave out `await`: nothing waits while a script is compiled"},
+    {"match", "write if and elif"},
+    {"yield", "return a list"},
+    {"a type alias", "write the type where it is used"},
+    {"thread_binding from another start",
+     "T.thread_binding(0, extent, thread=...), and add the start where it is used"},
+};
+
 void script_not_supported(script_evaluator *e, base_span span, const char *format, ...) {
     char text[300];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    script_error(e, "T0299", span, "%s is not supported yet", text);
+    base_diagnostic *d = script_error(e, "T0299", span, "%s is not supported yet", text);
+    for (size_t i = 0; i < sizeof(substitutes) / sizeof(substitutes[0]); i++)
+        if (strncmp(text, substitutes[i].phrase, strlen(substitutes[i].phrase)) == 0)
+            base_help(e->diagnostics, d, "%s", substitutes[i].advice);
 }
 
 /* What a word gives when it is named: itself, the value it stands for, or an error for later words. */

@@ -264,6 +264,13 @@ script_value script_word_buffer_store(script_evaluator *e, const script_call *ca
     return script_none();
 }
 
+/* Tokens pair the ends of a profiler's ranges; nothing records them here. */
+script_value script_word_profile_token(script_evaluator *e, const script_call *call) {
+    return script_need_kernel(e, call->span, call->word->path)
+               ? script_expr(ir_int(e->module, NUM_DTYPE_U32, 0))
+               : script_poison();
+}
+
 script_value script_word_hint(script_evaluator *e, const script_call *call) {
     (void)e;
     (void)call;

@@ -255,6 +255,13 @@ kernel roles.py 'w = T.cuda.warp_id()' 'with T.WarpRole(w, "x"):' '    A[tx] = 1
 for at in '7:[0-9]+: error: a string is not a value .*T0205' '9:36: error: the direction of the register change must be a constant .*T0210' '11:[0-9]+: error: a tuple is not a value' '13:5: error: a frame that no with opens .*T0288'; do
     try "a role of warps that is none: $at" 1 "roles.py:$at" "$tirc" build roles.py --format line -o out/k.cu
 done
+kernel later.py 'for i in range(3):' '    A[i] = 1.0' 'else:' '    A[i] = 2.0' 'n = m = 3' 'try:' '    A[1] = 1.0' 'finally:' '    pass' 'match 3:' '    case 3:' '        pass' 'raise ValueError("x")' 'class X:' '    pass'
+for what in 'else of a loop.*set a scalar' 'a chained assignment.*one assignment for each' 'a try statement.*no exceptions' 'match.*if and elif' 'raise.*trap_when_assert_failed' 'a class inside a kernel.*before the kernel'; do
+    number=$((number + 1))
+    "$tirc" build later.py --format json >log.out 2>log.err
+    if [ $? -eq 3 ] && cat log.out log.err | tr '{' '\n' | grep -q "$what"; then echo "ok $number - what to write instead: $what"
+    else echo "not ok $number - what to write instead: $what"; head -c 600 log.err | sed 's/^/# /'; bad=1; fi
+done
 kernel given.py 'with T.block("root"):' '    v = T.axis.spatial(3, tx)' '    A[tx] = T.BufferLoad(B, [tx])' 'T.ret(0)'
 for at in '6:[0-9]+: error: a kernel script has no block' '7:[0-9]+: error: a kernel script has no axis' '8:[0-9]+: error: a kernel script has no BufferLoad' '9:[0-9]+: error: a kernel script has no ret'; do
     try "a word of the IR: $at" 1 "given.py:$at.*\\[T0282\\]" "$tirc" build given.py --format line -o out/k.cu

@@ -117,6 +117,13 @@ def notes(A: T.Tensor((32,), "int32")):
     True
     pass
     T.hint("a remark")
+    T.evaluate(T.cuda.iket.mark("start", 3))
+    T.cuda.iket.range_push("load")
+    token = T.cuda.iket.range_start("store", tx)
+    if tx > 40:
+        token = T.cuda.iket.sentinel_token("store")
+    T.cuda.iket.range_end(token)
+    T.cuda.iket.range_pop()
     with T.attr({"tirx.launch_bounds_min_blocks_per_sm": 2}):
         with T.hint("another", level=1):
             A[tx] = 1
