@@ -266,10 +266,9 @@ static ptx_operand length(const ptx_math *m, ptx_operand x, ptx_operand y) {
     return math_choose(m, is_infinite(m, b), b, value);
 }
 
-/* Exact for numbers of 24 digits and float32's exponents, 2^-149 to 2^128: ten times a multiple of |y| 2^(28
- * k), k from 9 to 0, goes off. The quotient is below 2^30 and at most one from the true one, so that its
- * product with y has no more than 54 digits, the last a zero or the rest a number of 26 digits, and the fma
- * is exact. */
+/* Exact for numbers of float32, whose quotients are below 2^277: |y| 2^(28 k) goes off a whole number of
+ * times, k from 9 to 0. The count is below 2^30 and at most one from the true one, so that what is left is
+ * smaller than twice the multiple and has its last digit: 26 digits at most, and the fma is exact. */
 static ptx_operand remainder_of(const ptx_math *m, ptx_operand x, ptx_operand y) {
     ptx_operand b = magnitude_of(m, y), rest = magnitude_of(m, x);
     ptx_operand inverse = quotient(m, ptx_build_f64(1), b);
