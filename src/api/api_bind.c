@@ -585,6 +585,15 @@ static bool bind_tensor_map(api_run *run, size_t index, const uint32_t *buffer_o
     return true;
 }
 
+/* An array for a parameter that is a pointer: nothing says what it should hold. */
+static bool is_array_for_pointer(const api_run *run, size_t index) {
+    const ir_var *var = run->plan->function->parameters.items[index].var;
+    const tirc_argument *argument = run->given[index];
+    return var && var->type.kind == IR_TYPE_POINTER && !ir_type_is_tensor_map(var->type) && argument &&
+           argument->data && !argument->is_scalar && !argument->tensor_map &&
+           (argument->shape || argument->bytes != 8);
+}
+
 bool api_bind_script(api_run *run) {
     base_arena *arena = run->module->session->arena;
     const ir_function *function = run->plan->function;
@@ -608,6 +617,15 @@ bool api_bind_script(api_run *run) {
     for (size_t i = 0; good && i < count; ++i) {
         const ir_tensor *tensor = function->parameters.items[i].tensor;
         buffer_of[i] = UINT32_MAX;
+        if (!tensor && is_array_for_pointer(run, i)) {
+            run->buffers[buffers] = (vm_buffer){.name = function->parameters.items[i].name,
+                                                .data = run->given[i]->data,
+                                                .bytes = run->given[i]->bytes,
+                                                .align = 256};
+            run->repacked_of[buffers] = (uint32_t)i;
+            run->arguments[i] = (vm_argument){.kind = VM_ARGUMENT_BUFFER, .buffer = (uint32_t)buffers++};
+            continue;
+        }
         if (!tensor) {
             if (!run->given[i] || run->given[i]->tensor_map == NULL)
                 good &= bind_scalar(run, i);

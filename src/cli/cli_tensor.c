@@ -148,13 +148,18 @@ static bool split_value(const char *value, value_parts *out) {
     return out->rank > 0;
 }
 
+/* A parameter that is a pointer, to what nothing says: an array of any type and shape. */
+static bool is_pointer(const tirc_parameter *parameter) {
+    return parameter->dtype && !strcmp(parameter->dtype, "handle");
+}
+
 static tirc_status make_tensor(cli_input *input, cli_tensor *tensor, const char *value) {
     const tirc_parameter *parameter = tensor->parameter;
     value_parts parts;
     if (!split_value(value, &parts))
         return fail(input, "T0815", "see tirc explain T0815", "`%s` for `%s` is not understood", value,
                     parameter->name);
-    const char *dtype = parameter->dtype ? parameter->dtype : parts.dtype;
+    const char *dtype = parameter->dtype && !is_pointer(parameter) ? parameter->dtype : parts.dtype;
     const int64_t *shape = parts.has_shape ? parts.shape : parameter->shape;
     uint32_t rank = parts.has_shape ? parts.rank : parameter->rank;
     if (!parts.has_shape && tensor->expected.data) {
@@ -208,6 +213,10 @@ static tirc_status prepare_untyped(cli_input *input, cli_tensor *tensor) {
                     tensor->value, tensor->parameter->name);
     if (parts.has_shape && parts.dtype[0])
         return make_tensor(input, tensor, tensor->value);
+    if (is_pointer(tensor->parameter))
+        return fail(input, "T0806", "add both, as in zeros@float32:64,32",
+                    "`%s` is a pointer: `%s` needs an element type and a shape", tensor->parameter->name,
+                    tensor->value);
     const char *dtype = parts.dtype;
     if (!*dtype)
         dtype = strpbrk(parts.generator, ".eEnN") && strncmp(parts.generator, "0x", 2)
@@ -234,7 +243,7 @@ static tirc_status prepare_one(cli_input *input, cli_tensor *tensor) {
     if (!value)
         return TIRC_OK; /* the library says what is missing */
     tensor->filled = true;
-    if (!parameter->dtype)
+    if (!parameter->dtype || is_pointer(parameter))
         return prepare_untyped(input, tensor);
     if (!parameter->is_tensor)
         return put_scalar(input, tensor, parameter->dtype, value);
@@ -274,7 +283,7 @@ static void add_argument(cli_tensors *tensors, const cli_tensor *tensor) {
         return;
     }
     to->data = tensor->array.data;
-    to->dtype = tensor->parameter->dtype ? tensor->array.dtype : NULL;
+    to->dtype = tensor->parameter->dtype && !is_pointer(tensor->parameter) ? tensor->array.dtype : NULL;
     to->rank = tensor->array.rank;
     to->shape = tensor->array.shape;
     to->bytes = tensor->array.bytes;

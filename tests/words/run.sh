@@ -123,6 +123,19 @@ for file in ${TIRC_WORDS:-tests/words/*.py tests/tile/operations.py}; do
 done
 if [ -n "$nvcc" ]; then through_nvcc; else skip "$pairs kernels through nvcc"; fi
 if [ -z "${TIRC_WORDS:-}" ]; then
+    # Arrays for parameters that are pointers: type and shape come with the value, or with the file.
+    "$build/tirc" run tests/words/pointers.py:typed --arg A=arange@int32:64 --arg B=zeros@int32:8,8 --arg rest=zeros@uint8:3 \
+        --arg s=5 --show B --out B="$work/p.npy" >"$work/log" 2>&1 && grep -q '^B = int32\[8, *8\]: 68 67 66 65' "$work/log" &&
+        "$build/tirc" run tests/words/pointers.py:typed --arg A="$work/p.npy" --arg B=zeros@int32:64 --arg rest=zeros@uint8:3 \
+            --arg s=-10 --show B >"$work/log" 2>&1 && grep -q '^B = int32\[64\]: -5 -4 -3' "$work/log"
+    say $? "arrays for pointers"
+    "$build/tirc" run tests/words/pointers.py:typed --arg A=arange@int32:63 --arg B=zeros@int32:64 --arg rest=zeros@uint8:3 \
+        --arg s=5 >"$work/log" 2>&1
+    [ $? -eq 1 ] && grep -q 'past the end of .A. (252 bytes).*T0702' "$work/log"
+    say $? "an array for a pointer that is too short"
+    "$build/tirc" run tests/words/pointers.py:typed --arg A=arange --arg B=zeros@64 --arg rest=3 --arg s=5 >"$work/log" 2>&1
+    [ $? -ne 0 ] && grep -q 'is a pointer: .arange. needs an element type and a shape .T0806' "$work/log"
+    say $? "a pointer's array without a type"
     # A barrier of the grid to which one CTA does not come, and a grid that is never there as a whole.
     for schedule in early late 7 all; do
         "$build/tirc" run tests/words/grid.py:steps --arg A=zeros --schedule $schedule >"$work/log" 2>&1
