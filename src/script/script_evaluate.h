@@ -60,6 +60,13 @@ typedef struct script_scope_ids {
                          block */
 } script_scope_ids;
 
+/* A key of func_attr and where it was set. */
+typedef struct script_set_key {
+    const ir_function *function;
+    const char *key;
+    base_span span;
+} script_set_key;
+
 struct script_evaluator {
     base_map *ptx_instructions;     /* script_ptx.c: hash of the name -> what is known of it */
     struct script_matcher *matcher; /* script_ptx.c: room that no instruction uses now */
@@ -115,8 +122,9 @@ struct script_evaluator {
     uint32_t inline_depth; /* ir_depth where the statements of an inline function began; 0: none runs */
     unsigned lazy_depth;   /* inside a side that may not be evaluated */
     uint32_t temporary;
-    struct script_choice *choice; /* script_frame.c: the T.If that is open */
-    base_span library_caller;     /* where the script called what the library is running; file 0: nothing */
+    BASE_VECTOR(script_set_key) function_keys; /* script_launch.c: what func_attr was given */
+    struct script_choice *choice;              /* script_frame.c: the T.If that is open */
+    base_span library_caller; /* where the script called what the library is running; file 0: nothing */
 };
 
 base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...)

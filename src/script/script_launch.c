@@ -437,6 +437,21 @@ static void set_attribute(script_evaluator *e, const char *key, script_value val
         base_help(e->diagnostics, d, "did you mean '%s'?", near);
 }
 
+/* Attributes of the function are set once: the second value would silently replace the first. */
+static bool is_new_key(script_evaluator *e, const char *key, base_span span) {
+    for (size_t i = 0; i < e->function_keys.count; i++) {
+        const script_set_key *old = &e->function_keys.items[i];
+        if (old->function != e->function || strcmp(old->key, key) != 0)
+            continue;
+        base_diagnostic *d =
+            script_error(e, "T0289", span, "the function's attribute '%s' is set twice", key);
+        base_note(e->diagnostics, d, old->span, "it was set here");
+        return false;
+    }
+    base_vector_push(e->arena, &e->function_keys, (script_set_key){e->function, key, span});
+    return true;
+}
+
 script_value script_word_attr(script_evaluator *e, const script_call *call) {
     script_value first = call->value[0];
     if (!script_need_kernel(e, call->span, call->word->path))
@@ -446,7 +461,8 @@ script_value script_word_attr(script_evaluator *e, const script_call *call) {
         for (size_t i = 0; i + 1 < list->items.count; i += 2) {
             const char *key;
             if (script_constant_string(e, list->items.items[i], &key, call->place[0],
-                                       "the key of an attribute"))
+                                       "the key of an attribute") &&
+                (call->word->data == 0 || is_new_key(e, key, call->place[0])))
                 set_attribute(e, key, list->items.items[i + 1], call->place[0]);
         }
     } else {

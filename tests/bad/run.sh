@@ -262,6 +262,8 @@ for what in 'else of a loop.*set a scalar' 'a chained assignment.*one assignment
     if [ $? -eq 3 ] && cat log.out log.err | tr '{' '\n' | grep -q "$what"; then echo "ok $number - what to write instead: $what"
     else echo "not ok $number - what to write instead: $what"; head -c 600 log.err | sed 's/^/# /'; bad=1; fi
 done
+kernel twice.py 'T.func_attr({"tirx.noalias": True})' 'T.func_attr({"global_symbol": "k", "tirx.noalias": False})'
+try "an attribute of the function set twice" 1 "twice.py:7:[0-9]+: error: the function's attribute 'tirx.noalias' is set twice \\[T0289\\]" "$tirc" build twice.py --format line -o out/k.cu
 kernel given.py 'with T.block("root"):' '    v = T.axis.spatial(3, tx)' '    A[tx] = T.BufferLoad(B, [tx])' 'T.ret(0)'
 for at in '6:[0-9]+: error: a kernel script has no block' '7:[0-9]+: error: a kernel script has no axis' '8:[0-9]+: error: a kernel script has no BufferLoad' '9:[0-9]+: error: a kernel script has no ret'; do
     try "a word of the IR: $at" 1 "given.py:$at.*\\[T0282\\]" "$tirc" build given.py --format line -o out/k.cu
