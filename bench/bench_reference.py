@@ -34,6 +34,9 @@ class Source(ctypes.Structure):
         ("entry", ctypes.c_char_p),
         ("defines", ctypes.c_void_p),
         ("define_count", ctypes.c_size_t),
+        ("find_import", ctypes.c_void_p),
+        ("release_import", ctypes.c_void_p),
+        ("import_user", ctypes.c_void_p),
     ]
 
 
@@ -54,7 +57,7 @@ class Ours:
 
     def load(self, name, text, entry):
         module = ctypes.c_void_p()
-        source = Source(ctypes.sizeof(Source), name, text, len(text), 0, entry, None, 0)
+        source = Source(ctypes.sizeof(Source), name, text, len(text), 0, entry, None, 0, None, None, None)
         status = self.tirc.tirc_load(self.session, ctypes.byref(source), ctypes.byref(module))
         if status != 0:
             raise SystemExit(f"{name.decode()}: tirc_load gives {status}")
