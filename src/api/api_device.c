@@ -230,7 +230,7 @@ typedef struct code_request {
 } code_request;
 static void code_body(void *argument) {
     code_request *request = argument;
-    request->code = api_code_get(request->module, false, NULL);
+    request->code = api_code_get(request->module, false, NULL, false);
     request->status = request->code ? TIRC_OK : TIRC_ERROR;
 }
 

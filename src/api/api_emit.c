@@ -22,17 +22,19 @@ static bool same_text(const char *a, const char *b) {
     return !strcmp(a ? a : "", b ? b : "");
 }
 
-api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip) {
+api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip, bool unwritten_stay) {
     base_arena *arena = module->session->arena;
     for (api_code *code = module->codes; code; code = code->next)
-        if (code->no_contract == no_contract && same_text(code->skip, skip))
+        if (code->no_contract == no_contract && code->unwritten_stay == unwritten_stay &&
+            same_text(code->skip, skip))
             return code;
     api_code *code = BASE_NEW(arena, api_code);
     code->no_contract = no_contract;
+    code->unwritten_stay = unwritten_stay;
     code->skip = skip ? base_arena_string(arena, skip, strlen(skip)) : NULL;
     code->ptx = module->ptx;
     if (module->ir) {
-        lower_options options = {.goal = LOWER_FOR_PTX, .skip = code->skip};
+        lower_options options = {.goal = LOWER_FOR_PTX, .skip = code->skip, .unwritten_stay = unwritten_stay};
         if (!api_lower(module, &options, &code->lowered))
             return NULL;
         ptx_build_options build = {

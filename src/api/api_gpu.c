@@ -83,7 +83,7 @@ static bool print_code(tirc_module *module, const gpu_facts *facts, const tirc_e
     if (with && with->via_nvrtc)
         return compile_text(module, facts, with, out, status);
     if (module->ir) {
-        api_code *code = api_code_get(module, no_contract, skip);
+        api_code *code = api_code_get(module, no_contract, skip, false);
         ptx_build_options build = {.target = with && with->target ? with->target : target_of(arena, facts),
                                    .contract = !no_contract,
                                    .compile = api_compile,
@@ -378,7 +378,7 @@ static void load_body(void *argument) {
     api_run names = {.module = call->module, .kernel = index};
     api_code *code = call->module->ir
                          ? api_code_get(call->module, call->options && call->options->no_contract,
-                                        call->options ? call->options->skip : NULL)
+                                        call->options ? call->options->skip : NULL, false)
                          : NULL;
     if (code)
         names.plan = code->lowered->plans.items[index];
@@ -493,7 +493,7 @@ static void call_body(void *argument) {
     api_run run = {.module = call->kernel->module, .launch = &launch, .kernel = call->kernel->kernel};
     run.device_data = true;
     call->status = TIRC_ERROR;
-    run.code = api_code_get(run.module, false, NULL);
+    run.code = api_code_get(run.module, false, NULL, false);
     if (run.code && run.code->lowered)
         run.plan = run.code->lowered->plans.items[run.kernel];
     if (!run.code || !api_bind_names(&run) || !(run.plan ? api_bind_script(&run) : api_bind_ptx(&run)) ||

@@ -35,7 +35,7 @@ typedef struct api_code {
     ptx_module *ptx;
     vm_program *program, *program_h200; /* the second when asked for */
     vm_program *checked[2];             /* by approximations, when asked for */
-    bool no_contract;
+    bool no_contract, unwritten_stay;
     const char *skip;
     struct api_code *next;
 } api_code;
@@ -73,7 +73,8 @@ void api_plan_json(const tirc_session *session, const lower_plan *plan, const ch
 void api_plan_svg(const tirc_session *session, const lower_result *lowered, const char *target,
                   base_builder *out);
 /* Code for the machine, made on first use. NULL after errors. */
-api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip);
+/* unwritten_stay: see lower_options. */
+api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip, bool unwritten_stay);
 /* The machine's code with the approximations that the launch asks for. */
 vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch);
 /* ptx_build_compile with nvcc; user: the session. */

@@ -157,16 +157,6 @@ vm_result *api_run_machine(api_run *run, vm_launch *launch) {
     return result;
 }
 
-/* Scalars stay in local memory when reads of what was never written are looked for: a register has a value
- * always. */
-static const char *skipped_passes(api_run *run) {
-    const char *skip = run->launch->skip;
-    if (!(run->launch->tools & TIRC_TOOL_INITCHECK))
-        return skip;
-    return skip && *skip ? base_arena_format(run->module->session->arena, "%s,optimise_promote", skip)
-                         : "optimise_promote";
-}
-
 static void run_body(void *argument) {
     api_run *run = argument;
     tirc_session *session = run->module->session;
@@ -177,7 +167,8 @@ static void run_body(void *argument) {
         return;
     }
     bool good = run->launch->parameters || api_bind_names(run);
-    run->code = api_code_get(run->module, run->launch->no_contract, skipped_passes(run));
+    run->code = api_code_get(run->module, run->launch->no_contract, run->launch->skip,
+                             run->launch->tools & TIRC_TOOL_INITCHECK);
     if (run->code && run->code->lowered)
         run->plan = run->code->lowered->plans.items[run->kernel];
     if (good && run->code)
@@ -241,7 +232,7 @@ static void inspect_body(void *argument) {
     run->status = TIRC_ERROR;
     if (!api_find_kernel(run->module, run->launch->kernel, &run->kernel))
         return;
-    run->code = api_code_get(run->module, false, NULL);
+    run->code = api_code_get(run->module, false, NULL, false);
     run->status = api_status_since(run->module->session, first);
     if (!run->code) {
         run->status = run->status == TIRC_OK ? TIRC_BUG : run->status;

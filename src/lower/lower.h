@@ -18,6 +18,8 @@ typedef struct lower_options {
     const char *dump_after; /* pass name: its result is printed to *dump; "all" */
     base_builder *dump;
     bool sorted_parameters; /* the reference's order: tensors by name, then scalars by name */
+    bool unwritten_stay;    /* locals that may be read before they are written stay in memory, where that is
+                               found */
 } lower_options;
 
 /* Where a local tensor went, and why (for --stats). */

@@ -68,6 +68,10 @@ void lower_map_guarded(lower_context *context, ir_stmt *block, lower_statement_f
 /* Whether the test holds for the statement or one inside: for passes that have nothing to do in most
  * functions. */
 bool lower_any_statement(const ir_stmt *statement, bool (*test)(const ir_stmt *statement));
+/* lower_written.c: whether each read of a local tensor of at most so many elements comes after a write of it.
+ */
+enum { LOWER_WRITTEN_ELEMENTS = 1024 };
+bool lower_written_first(ir_stmt *body, const ir_tensor *tensor);
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
 /* Rewrites every expression of every statement below. */

@@ -4,7 +4,7 @@
 #include "lower/lower_optimise.h"
 #include <string.h>
 
-enum { MAXIMUM_ELEMENTS = 1024 };
+enum { MAXIMUM_ELEMENTS = LOWER_WRITTEN_ELEMENTS };
 
 typedef struct promotion {
     ir_tensor *tensor;
@@ -121,6 +121,19 @@ static void check_written(void *user, ir_stmt *s) {
         }
 }
 
+/* For who looks for such reads: a register always has a value. */
+static void check_order(void *user, ir_stmt *s) {
+    state *st = user;
+    promotion *p = s->kind == IR_STMT_ALLOCATE
+                       ? base_map_get(st->tensors, (uint64_t)s->as.allocate.tensor->id + 1)
+                       : NULL;
+    if (!p || !p->registers || lower_written_first(st->context->function->body, p->tensor))
+        return;
+    p->registers = NULL;
+    base_map_set(st->refused, (uint64_t)p->tensor->id + 1,
+                 (void *)(uintptr_t) "an element may be read before it is written");
+}
+
 /* ---- rewriting ---- */
 
 static const ir_expr *register_of(state *st, promotion *p, int64_t at) {
@@ -217,6 +230,8 @@ void lower_optimise_promote(lower_context *context) {
     if (base_map_count(st.tensors)) {
         lower_visit_statements(body, check_statement, &st);
         lower_visit_statements(body, check_written, &st);
+        if (context->options->unwritten_stay)
+            lower_visit_statements(body, check_order, &st);
     }
     lower_visit_statements(body, report_statement, &st);
     if (!base_map_count(st.tensors))

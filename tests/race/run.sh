@@ -547,6 +547,42 @@ for first in 0 1; do
     fi
 done
 
+# What is written on every way before it is read is a register also here; what may not be stays, and is found.
+cat >"$work/ways.py" <<'END'
+from tvm_tirx.script import tirx as T
+
+
+@T.function
+def k(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32"), n: T.int32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(64,)))
+    t = T.cuda.thread_idx("x")
+    both: T.float32
+    if n > 2:
+        both = A[t]
+    else:
+        both = 2.0
+    sums = T.alloc_local((4,), "float32")
+    for i in T.unroll(4):
+        sums[i] = both
+    for i in T.serial(n):
+        for j in T.unroll(4):
+            sums[j] = sums[j] + 1.0
+    late: T.float32
+    for i in T.serial(n):
+        if i == 3:
+            break
+        late = sums[0]
+    B[t] = late + sums[1] + sums[2] + sums[3]
+END
+for n in 0 1 5; do
+    "$tirc" run "$work/ways.py" --arg A=ones --arg B=zeros --arg n=$n --check --stats --format line >"$work/log" 2>&1
+    status=$?
+    grep -q 'local `both` is in registers' "$work/log" && grep -q 'local `sums` is in registers' "$work/log" &&
+        grep -q 'local `late` is in .local memory.*may be read before it is written' "$work/log" &&
+        if [ $n -eq 0 ]; then [ $status -eq 1 ] && [ "$(grep -c T0713 "$work/log")" -eq 1 ] && grep -q 'ways.py:24:.*`late' "$work/log"; else [ $status -eq 0 ]; fi
+    result $? "case E07: locals by the ways to them, a loop of $n rounds"
+done
+
 # ---- the kernels of tirc explain ----
 script() { # code, wrong or right
     cat <<END
