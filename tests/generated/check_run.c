@@ -249,12 +249,21 @@ static double tolerance(const char *dtype) {
                                        : 3e-1;
 }
 
-static bool same(const char *dtype, char kind, bool bounded, uint64_t a, uint64_t b) {
+/* C leaves open which zero fminf(0, -0) gives, and nvcc, when it folds one, takes another than min.f32 does.
+ */
+static bool zeros_are_open(const run_state *s, const char *road) {
+    return !strcmp(road, "nvcc") && (memmem(s->kernel->text, s->kernel->size, "T.min(", 6) ||
+                                     memmem(s->kernel->text, s->kernel->size, "T.max(", 6));
+}
+
+static bool same(const char *dtype, char kind, bool bounded, bool any_zero, uint64_t a, uint64_t b) {
     if (a == b)
         return true;
     if (kind != 'f')
         return false;
     double x = tirc_dtype_decode(dtype, a), y = tirc_dtype_decode(dtype, b);
+    if (any_zero && x == 0 && y == 0)
+        return true;
     if (isnan(x) || isnan(y))
         return isnan(x) && isnan(y);
     return bounded && fabs(x - y) <= tolerance(dtype) * (1 + fabs(y));
@@ -272,7 +281,8 @@ static bool compare(run_state *s, const char *road) {
             uint64_t a = 0, b = 0;
             memcpy(&a, t->data + k * (dtype.bits / 8), dtype.bits / 8);
             memcpy(&b, t->expected + k * (dtype.bits / 8), dtype.bits / 8);
-            if (same(parameter->dtype, dtype.kind, !strcmp(s->kernel->kind, "bounded"), a, b))
+            if (same(parameter->dtype, dtype.kind, !strcmp(s->kernel->kind, "bounded"),
+                     zeros_are_open(s, road), a, b))
                 continue;
             char what[256];
             snprintf(what, sizeof what,
