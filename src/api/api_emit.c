@@ -124,18 +124,15 @@ static bool check_plans(emit_call *call, const lower_result *lowered) {
 static bool check_target(emit_call *call) {
     tirc_module *module = call->module;
     base_arena *arena = module->session->arena;
-    base_diagnostics *own = module->ir->diagnostics,
-                     *all = base_diagnostics_create(arena, module->session->sources);
-    lower_options options = {.goal = LOWER_FOR_PTX, .skip = call->options->skip};
+    base_diagnostics *all = base_diagnostics_create(arena, module->session->sources);
+    lower_options options = {.goal = LOWER_FOR_PTX, .diagnostics = all, .skip = call->options->skip};
     lower_result *lowered;
-    module->ir->diagnostics = all;
     if (api_lower(module, &options, &lowered)) {
         ptx_build_options build = {.target = call->options->target};
         ptx_module *ptx = ptx_build(arena, lowered, &build);
         if (ptx)
             ptx_verify(ptx, true);
     }
-    module->ir->diagnostics = own;
     bool good = true;
     for (size_t i = 0; i < base_diagnostics_count(all); ++i) {
         const base_diagnostic *d = base_diagnostics_at(all, i);

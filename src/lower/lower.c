@@ -161,6 +161,8 @@ static bool run_passes(lower_context *contexts, size_t count, ir_module *module,
 lower_result *lower_module(base_arena *arena, ir_module *module, const lower_options *options) {
     lower_result *result = BASE_NEW(arena, lower_result);
     result->module = copy_module(arena, module);
+    if (options->diagnostics)
+        result->module->diagnostics = options->diagnostics;
     size_t count = result->module->functions.count;
     lower_context *contexts = BASE_NEW_ARRAY(arena, lower_context, count);
     for (size_t i = 0; i < count; i++) {
@@ -170,7 +172,7 @@ lower_result *lower_module(base_arena *arena, ir_module *module, const lower_opt
         lower_plan *plan = start_plan(arena, result, function);
         base_vector_push(arena, &result->plans, plan);
         contexts[i] = (lower_context){.arena = arena,
-                                      .diagnostics = module->diagnostics,
+                                      .diagnostics = result->module->diagnostics,
                                       .module = result->module,
                                       .options = options,
                                       .function = function,

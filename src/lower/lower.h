@@ -13,9 +13,10 @@ typedef enum lower_goal {
 
 typedef struct lower_options {
     lower_goal goal;
-    bool verify;            /* run ir_verify after every pass (on in test builds) */
-    const char *skip;       /* comma-separated optimise_* passes to leave out */
-    const char *dump_after; /* pass name: its result is printed to *dump; "all" */
+    base_diagnostics *diagnostics; /* where problems are reported; NULL: the module's */
+    bool verify;                   /* run ir_verify after every pass (on in test builds) */
+    const char *skip;              /* comma-separated optimise_* passes to leave out */
+    const char *dump_after;        /* pass name: its result is printed to *dump; "all" */
     base_builder *dump;
     bool sorted_parameters; /* the reference's order: tensors by name, then scalars by name */
     bool unwritten_stay;    /* locals that may be read before they are written stay in memory, where that is

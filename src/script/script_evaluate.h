@@ -329,9 +329,11 @@ script_value script_indexer_item(script_evaluator *e, script_value indexer, scri
                                  base_span span);
 
 /* ---- PTX instructions (script_ptx.c) ---- */
-script_value script_ptx_root(script_evaluator *e);
+script_value script_ptx_root(script_evaluator *e); /* script_ptx_name.c, as the next two */
 script_value script_ptx_attribute(script_evaluator *e, script_value object, const char *name);
 script_value script_ptx_item(script_evaluator *e, script_value object, script_value index, base_span span);
+/* The name with the first underscore of a family of two words as a dot: shfl_sync, elect_sync, st_async. */
+const char *script_ptx_family(script_evaluator *e, const char *text);
 script_value script_ptx_call(script_evaluator *e, script_value callee, script_arguments *arguments,
                              const script_node *node, base_span span, base_span name_span);
 /* One instruction by its full name; keywords pred= and preserve_dst=. NONE: it was emitted. */

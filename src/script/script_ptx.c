@@ -1,83 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * T.ptx: chains and exact names of PTX instructions, and their calls. The arguments are matched against the
- * operands that the instruction table lists; what fits becomes one IR_PTX and stores of its results. Must not
- * know what any instruction does. */
+ * T.ptx: calls of PTX instructions, whose names script_ptx_name.c reads. The arguments are matched against
+ * the operands that the instruction table lists; what fits becomes one IR_PTX and stores of its results. Must
+ * not know what any instruction does. */
 #include "ptx/ptx_pattern.h"
 #include "script/script_evaluate.h"
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- names ---- */
-
-static script_value ptx_value(script_evaluator *e, const char *text) {
-    script_value v = {.kind = SCRIPT_VALUE_PTX};
-    v.as.string.text = base_arena_string(e->arena, text, strlen(text));
-    v.as.string.size = strlen(text);
-    return v;
-}
-
-script_value script_ptx_root(script_evaluator *e) {
-    return ptx_value(e, "");
-}
-
-/* `global_` is .global, `shared__cta` .shared::cta, `_2d` .2d: names that Python's grammar has no letters
- * for. */
-static void add_word(const char *name, base_builder *out) {
-    size_t size = strlen(name), begin = name[0] == '_' && isdigit((unsigned char)name[1]) ? 1 : 0;
-    if (size > begin + 1 && name[size - 1] == '_' && name[size - 2] != '_')
-        size--;
-    for (size_t i = begin; i < size; i++) {
-        bool two = i + 1 < size && name[i] == '_' && name[i + 1] == '_';
-        base_builder_string(out, two ? "::" : "");
-        if (!two)
-            base_builder_char(out, name[i]);
-        i += two;
-    }
-}
-
-/* Families of two words are written with an underscore too: shfl_sync, elect_sync, st_async. */
-static const char *family(script_evaluator *e, const char *text) {
-    ptx_pattern pattern;
-    base_builder why;
-    size_t size = strcspn(text, ".");
-    base_builder_start(&why, e->arena);
-    if (!memchr(text, '_', size) ||
-        ptx_pattern_name(e->arena, &e->module->patterns, text, size, &pattern, &why))
-        return text;
-    char *copy = base_arena_string(e->arena, text, strlen(text));
-    for (size_t i = 0; i < size; i++) {
-        if (copy[i] != '_')
-            continue;
-        copy[i] = '.';
-        size_t first = i;
-        if (ptx_pattern_name(e->arena, &e->module->patterns, copy, first, &pattern, &why) ||
-            ptx_pattern_name(e->arena, &e->module->patterns, copy, size, &pattern, &why))
-            return copy;
-        copy[i] = '_';
-    }
-    return text;
-}
-
-script_value script_ptx_attribute(script_evaluator *e, script_value object, const char *name) {
-    base_builder text;
-    base_builder_start(&text, e->arena);
-    base_builder_string(&text, object.as.string.text);
-    if (object.as.string.size)
-        base_builder_char(&text, '.');
-    add_word(name, &text);
-    return ptx_value(e, text.data);
-}
-
-script_value script_ptx_item(script_evaluator *e, script_value object, script_value index, base_span span) {
-    if (object.as.string.size || index.kind != SCRIPT_VALUE_STRING) {
-        base_diagnostic *d = script_error(e, "T0519", span, "T.ptx[...] takes the text of one instruction");
-        base_help(e->diagnostics, d, "T.ptx[\"ld.shared.b32\"](x, pointer)");
-        return script_poison();
-    }
-    return ptx_value(e, index.as.string.text);
-}
 
 /* ---- arguments ---- */
 
@@ -934,7 +863,7 @@ script_value script_ptx_instruction(script_evaluator *e, const char *text, const
                                     base_span span, base_span name_span) {
     if (!script_need_kernel(e, span, "a PTX instruction"))
         return script_poison();
-    const known_name *known = know(e, family(e, text), name_span);
+    const known_name *known = know(e, script_ptx_family(e, text), name_span);
     if (!known)
         return script_poison();
     matcher *m = matcher_take(e);
