@@ -11,10 +11,10 @@ enum { VERIFY_PASSES = 1 };
 enum { VERIFY_PASSES = 0 };
 #endif
 
-bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered) {
+bool api_lower(base_arena *arena, tirc_module *module, const lower_options *options, lower_result **lowered) {
     lower_options with = *options;
     with.verify = VERIFY_PASSES;
-    *lowered = lower_module(module->session->arena, module->ir, &with);
+    *lowered = lower_module(arena, module->ir, &with);
     return *lowered != NULL;
 }
 
@@ -35,7 +35,7 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip, 
     code->ptx = module->ptx;
     if (module->ir) {
         lower_options options = {.goal = LOWER_FOR_PTX, .skip = code->skip, .unwritten_stay = unwritten_stay};
-        if (!api_lower(module, &options, &code->lowered))
+        if (!api_lower(arena, module, &options, &code->lowered))
             return NULL;
         ptx_build_options build = {
             .contract = !no_contract, .compile = api_compile, .compile_user = module->session};
@@ -70,7 +70,10 @@ typedef struct emit_call {
     tirc_module *module;
     tirc_emit_format format;
     const tirc_emit_options *options;
+    base_arena *arena; /* of this call: all that is made on the way, and the text */
     base_builder out;
+    tirc_sink sink;
+    void *user;
     tirc_status status;
 } emit_call;
 
@@ -86,13 +89,12 @@ static bool emit_from_ptx(emit_call *call) {
 }
 
 static bool emit_ptx(emit_call *call, lower_result *lowered) {
-    base_arena *arena = call->module->session->arena;
     const tirc_emit_options *options = call->options;
     ptx_build_options build = {.target = options->target,
                                .contract = !options->no_contract,
                                .compile = api_compile,
                                .compile_user = call->module->session};
-    ptx_module *ptx = ptx_build(arena, lowered, &build);
+    ptx_module *ptx = ptx_build(call->arena, lowered, &build);
     if (!ptx || !ptx_verify(ptx, true))
         return false;
     ptx_print_options print = {.origins = true, .lines = options->lines};
@@ -107,7 +109,7 @@ static bool check_plans(emit_call *call, const lower_result *lowered) {
     bool good = true;
     if (!device && (call->format == TIRC_EMIT_PLAN || call->format == TIRC_EMIT_PLAN_JSON)) {
         base_builder known;
-        base_builder_start(&known, call->module->session->arena);
+        base_builder_start(&known, call->arena);
         for (size_t i = 0; lower_device_at(i); ++i)
             base_builder_format(&known, i ? ", %s" : "%s", lower_device_at(i)->name);
         base_report(call->module->session->diagnostics, BASE_ERROR, "T0464", BASE_NO_SPAN,
@@ -123,13 +125,12 @@ static bool check_plans(emit_call *call, const lower_result *lowered) {
  * left to nvcc. Whatever else the road to PTX has to say does not count. */
 static bool check_target(emit_call *call) {
     tirc_module *module = call->module;
-    base_arena *arena = module->session->arena;
-    base_diagnostics *all = base_diagnostics_create(arena, module->session->sources);
+    base_diagnostics *all = base_diagnostics_create(call->arena, module->session->sources);
     lower_options options = {.goal = LOWER_FOR_PTX, .diagnostics = all, .skip = call->options->skip};
     lower_result *lowered;
-    if (api_lower(module, &options, &lowered)) {
+    if (api_lower(call->arena, module, &options, &lowered)) {
         ptx_build_options build = {.target = call->options->target};
-        ptx_module *ptx = ptx_build(arena, lowered, &build);
+        ptx_module *ptx = ptx_build(call->arena, lowered, &build);
         if (ptx)
             ptx_verify(ptx, true);
     }
@@ -155,7 +156,7 @@ static bool emit_from_ir(emit_call *call) {
         return true;
     }
     base_builder dump;
-    base_builder_start(&dump, module->session->arena);
+    base_builder_start(&dump, call->arena);
     lower_options lower = {.goal = call->format == TIRC_EMIT_CUDA || call->format == TIRC_EMIT_CUDA_HOST
                                        ? LOWER_FOR_CUDA
                                        : LOWER_FOR_PTX,
@@ -164,7 +165,7 @@ static bool emit_from_ir(emit_call *call) {
                            .dump = options->dump_after ? &dump : NULL,
                            .sorted_parameters = options->sorted_parameters};
     lower_result *lowered;
-    bool done = api_lower(module, &lower, &lowered);
+    bool done = api_lower(call->arena, module, &lower, &lowered);
     if (options->dump_after) {
         call->out = dump;
         return done;
@@ -205,11 +206,15 @@ static void emit_body(void *argument) {
     emit_call *call = argument;
     tirc_session *session = call->module->session;
     size_t first = base_diagnostics_count(session->diagnostics);
-    base_builder_start(&call->out, session->arena);
+    call->arena = base_arena_create(session->heap);
+    base_builder_start(&call->out, call->arena);
     bool done = call->module->ptx ? emit_from_ptx(call) : emit_from_ir(call);
     call->status = api_status_since(session, first);
     if (!done && call->status == TIRC_OK)
         call->status = TIRC_BUG;
+    if (call->status == TIRC_OK && call->out.size && !call->sink(call->user, call->out.data, call->out.size))
+        call->status = TIRC_ERROR;
+    base_arena_destroy(call->arena);
 }
 
 tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_emit_options *options,
@@ -218,9 +223,7 @@ tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, const tirc_e
     if (!module || !sink || (unsigned)format > TIRC_EMIT_PLAN_SVG ||
         (options && options->size != sizeof *options))
         return TIRC_USAGE;
-    emit_call call = {.module = module, .format = format, .options = options ? options : &none};
-    tirc_status status = api_protect(module->session->heap, emit_body, &call, &call.status);
-    if (status == TIRC_OK && call.out.size && !sink(user, call.out.data, call.out.size))
-        return TIRC_ERROR;
-    return status;
+    emit_call call = {
+        .module = module, .format = format, .options = options ? options : &none, .sink = sink, .user = user};
+    return api_protect(module->session->heap, emit_body, &call, &call.status);
 }

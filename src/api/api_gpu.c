@@ -61,7 +61,7 @@ static bool compile_text(tirc_module *module, const gpu_facts *facts, const tirc
         return false;
     }
     base_builder_start(&text, session->arena);
-    if (!api_lower(module, &lower, &lowered) || !cuda_print(lowered, &cuda, &text))
+    if (!api_lower(session->arena, module, &lower, &lowered) || !cuda_print(lowered, &cuda, &text))
         return false;
     base_builder_start(out, session->arena);
     if (!gpu_nvrtc(session->arena, text.data, with->target ? with->target : target_of(session->arena, facts),

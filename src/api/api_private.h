@@ -79,7 +79,7 @@ api_code *api_code_get(tirc_module *module, bool no_contract, const char *skip, 
 vm_program *api_code_program(base_arena *arena, api_code *code, const tirc_launch *launch);
 /* ptx_build_compile with nvcc; user: the session. */
 uint32_t api_compile(void *session, const cuda_unit *unit, const char *target, bool contract);
-bool api_lower(tirc_module *module, const lower_options *options, lower_result **lowered);
+bool api_lower(base_arena *arena, tirc_module *module, const lower_options *options, lower_result **lowered);
 /* Our bytes of a map given as an argument; false after reporting what is wrong. */
 bool api_tensor_map(tirc_session *session, const tirc_tensor_map *from, const char *name,
                     uint8_t bytes[VM_TENSOR_MAP_BYTES]);

@@ -29,14 +29,15 @@ enum { HEAP_GAP = 16, HEAP_PAGES = 0 };
 enum { HEAP_GAP = 0, HEAP_PAGES = 1 };
 #endif
 
-enum { ALIGNMENT = 16, CHUNK_FIRST = 64 * 1024, CHUNK_LARGEST = 8 * 1024 * 1024 };
+enum { ALIGNMENT = 16, CHUNK_FIRST = 64 * 1024, CHUNK_LARGEST = 1024 * 1024 };
 
 typedef struct chunk chunk;
 struct chunk {
     chunk *next;
-    size_t size; /* whole block, this record included */
-    size_t used; /* offset of the first free byte */
-    bool zeroed; /* what is free is zero */
+    size_t size;  /* whole block, this record included */
+    size_t asked; /* what of it counts */
+    size_t used;  /* offset of the first free byte */
+    bool zeroed;  /* what is free is zero */
 };
 #define CHUNK_HEADER ((sizeof(chunk) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1))
 
@@ -121,23 +122,25 @@ void base_heap_set_chunk(base_heap *heap, size_t bytes) {
     heap->chunk = bytes < 2 * CHUNK_HEADER ? 2 * CHUNK_HEADER : bytes;
 }
 
-/* The two places where memory is taken and given back; failure escapes. */
-static void *take(base_heap *heap, size_t size, bool *zeroed) {
-    if (heap->limit != 0 && (size > heap->limit || heap->used > heap->limit - size))
+/* The two places where memory is taken and given back; failure escapes. *size becomes what the block has;
+ * what was asked for counts, so that limits do not depend on what was used before. */
+static void *take(base_heap *heap, size_t *size, bool *zeroed) {
+    if (heap->limit != 0 && (*size > heap->limit || heap->used > heap->limit - *size))
         base_heap_escape(heap, BASE_LIMIT_REACHED);
+    size_t asked = *size;
     *zeroed = false;
-    void *block = heap->allocate ? heap->allocate(heap->user, NULL, 0, size)
+    void *block = heap->allocate ? heap->allocate(heap->user, NULL, 0, asked)
                                  : base_pages_take(&heap->pages, size, zeroed);
     if (block == NULL)
         base_heap_escape(heap, BASE_OUT_OF_MEMORY);
-    heap->used += size;
+    heap->used += asked;
     if (heap->used > heap->peak)
         heap->peak = heap->used;
     return block;
 }
 
-static void give(base_heap *heap, void *block, size_t size) {
-    heap->used -= size;
+static void give(base_heap *heap, void *block, size_t size, size_t asked) {
+    heap->used -= asked;
     if (heap->allocate)
         heap->allocate(heap->user, block, size, 0);
     else
@@ -174,7 +177,8 @@ void base_heap_escape(base_heap *heap, base_outcome outcome) {
 
 base_arena *base_arena_create(base_heap *heap) {
     bool zeroed;
-    base_arena *arena = take(heap, sizeof *arena, &zeroed);
+    size_t size = sizeof(base_arena); /* too small to become more */
+    base_arena *arena = take(heap, &size, &zeroed);
     memset(arena, 0, sizeof *arena);
     arena->heap = heap;
     arena->serial = heap->next_serial++;
@@ -193,7 +197,7 @@ void base_arena_destroy(base_arena *arena) {
     for (chunk *c = arena->chunks; c != NULL;) {
         chunk *next = c->next;
         ASAN_UNPOISON_MEMORY_REGION(c, c->size);
-        give(heap, c, c->size);
+        give(heap, c, c->size, c->asked);
         c = next;
     }
     if (arena->newer != NULL)
@@ -202,7 +206,7 @@ void base_arena_destroy(base_arena *arena) {
         heap->newest = arena->older;
     if (arena->older != NULL)
         arena->older->newer = arena->newer;
-    give(heap, arena, sizeof *arena);
+    give(heap, arena, sizeof *arena, sizeof *arena);
 }
 
 base_heap *base_arena_heap(const base_arena *arena) {
@@ -211,8 +215,10 @@ base_heap *base_arena_heap(const base_arena *arena) {
 
 static chunk *chunk_create(base_arena *arena, size_t size) {
     bool zeroed;
-    chunk *c = take(arena->heap, size, &zeroed);
+    size_t asked = size;
+    chunk *c = take(arena->heap, &size, &zeroed);
     c->zeroed = zeroed;
+    c->asked = asked;
     c->next = NULL;
     c->size = size;
     c->used = CHUNK_HEADER;

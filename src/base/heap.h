@@ -29,7 +29,7 @@ void base_heap_destroy(base_heap *heap);                       /* destroys every
 size_t base_heap_used(const base_heap *heap);
 size_t base_heap_peak(const base_heap *heap);
 
-/* Size of the chunks that arenas take from here on, instead of 64 KiB growing to 8 MiB: small ones let tests
+/* Size of the chunks that arenas take from here on, instead of 64 KiB growing to 1 MiB: small ones let tests
  * see every allocation at the hook. */
 void base_heap_set_chunk(base_heap *heap, size_t bytes);
 

@@ -11,7 +11,14 @@ typedef struct base_pages_slab {
 } slab;
 
 /* SLAB is the size of a large page on x86-64 and on aarch64 with small pages of 4 KiB. */
-enum { SLAB = 2 * 1024 * 1024, SLAB_HEADER = 64, TINY = 4096, LARGE = SLAB - SLAB_HEADER, STEP = 64 };
+enum {
+    SLAB = 2 * 1024 * 1024,
+    SLAB_HEADER = 64,
+    TINY = 4096,
+    LARGE = SLAB - SLAB_HEADER,
+    STEP = 64,
+    LOOK = 16
+};
 
 static size_t round_up(size_t size, size_t to) {
     return (size + to - 1) / to * to;
@@ -40,16 +47,32 @@ static unsigned class_of(size_t size) {
     return 63u - (unsigned)__builtin_clzll(size);
 }
 
-static void *take_small(base_pages *pages, size_t size, bool *zeroed) {
-    unsigned class = class_of(size);
-    class += (size_t)1 << class < size; /* everything in there is large enough */
-    struct base_pages_block *known = pages->returned[class];
-    if (known) {
-        pages->returned[class] = known->next;
-        return known;
+/* One that was given back and has room: of the class of that size those that reach it, else any of the next.
+ */
+static void *take_returned(base_pages *pages, size_t *size) {
+    unsigned class = class_of(*size);
+    struct base_pages_block **at = &pages->returned[class];
+    for (unsigned looked = 0; *at && (*at)->size < *size; at = &(*at)->next)
+        if (++looked == LOOK) {
+            at = &pages->returned[class + 1];
+            break;
+        }
+    if (!*at)
+        at = &pages->returned[class + 1];
+    struct base_pages_block *found = *at;
+    if (found) {
+        *at = found->next;
+        *size = found->size;
     }
-    size = round_up(size, STEP);
-    if ((size_t)(pages->end - pages->next) < size) {
+    return found;
+}
+
+static void *take_small(base_pages *pages, size_t *size, bool *zeroed) {
+    void *block = take_returned(pages, size);
+    if (block)
+        return block;
+    *size = round_up(*size, STEP);
+    if ((size_t)(pages->end - pages->next) < *size) {
         slab *fresh = map(SLAB);
         if (!fresh)
             return NULL;
@@ -58,22 +81,23 @@ static void *take_small(base_pages *pages, size_t size, bool *zeroed) {
         pages->next = (char *)fresh + SLAB_HEADER;
         pages->end = (char *)fresh + SLAB;
     }
-    void *block = pages->next;
-    pages->next += size;
+    block = pages->next;
+    pages->next += *size;
     *zeroed = true;
     return block;
 }
 
-void *base_pages_take(base_pages *pages, size_t size, bool *zeroed) {
+void *base_pages_take(base_pages *pages, size_t *size, bool *zeroed) {
     *zeroed = false;
-    if (size < TINY)
-        return malloc(size);
-    if (size < LARGE)
+    if (*size < TINY)
+        return malloc(*size);
+    if (*size < LARGE)
         return take_small(pages, size, zeroed);
-    if (size > SIZE_MAX / 2)
+    if (*size > SIZE_MAX / 2)
         return NULL;
     *zeroed = true;
-    return map(round_up(size, SLAB));
+    *size = round_up(*size, SLAB);
+    return map(*size);
 }
 
 void base_pages_give(base_pages *pages, void *block, size_t size) {
@@ -81,10 +105,11 @@ void base_pages_give(base_pages *pages, void *block, size_t size) {
         free(block);
     } else if (size < LARGE) {
         struct base_pages_block *returned = block;
+        returned->size = size;
         returned->next = pages->returned[class_of(size)];
         pages->returned[class_of(size)] = returned;
     } else {
-        munmap(block, round_up(size, SLAB));
+        munmap(block, size);
     }
 }
 

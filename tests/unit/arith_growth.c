@@ -87,6 +87,7 @@ typedef struct effort {
 
 static effort measure(int shape, int size) {
     base_heap *heap = base_heap_create(NULL);
+    base_heap_set_chunk(heap, 4096); /* what is used counts, not what a large chunk still has */
     base_arena *arena = base_arena_create(heap), *work = base_arena_create(heap);
     base_sources *sources = base_sources_create(arena);
     builder b = {.m = ir_module_create(arena, base_diagnostics_create(arena, sources))};

@@ -24,50 +24,72 @@ static void blocks(void **state) {
     (void)state;
     base_pages pages = {0};
     unsigned char *block[COUNT];
+    size_t size[COUNT];
     for (int round = 0; round < 3; round++) { /* the later ones reuse what was given back */
         for (size_t i = 0; i < COUNT; i++) {
             bool zeroed;
-            block[i] = base_pages_take(&pages, size_at(i), &zeroed);
+            size[i] = size_at(i);
+            block[i] = base_pages_take(&pages, &size[i], &zeroed);
             assert_non_null(block[i]);
+            assert_true(size[i] >= size_at(i));
             assert_int_equal((uintptr_t)block[i] % 16, 0);
             if (zeroed)
-                check_zero(block[i], size_at(i));
-            memset(block[i], (int)(i + 1), size_at(i));
+                check_zero(block[i], size[i]);
+            memset(block[i], (int)(i + 1), size[i]);
         }
         for (size_t i = 0; i < COUNT; i++)
-            for (size_t k = 0; k < size_at(i); k++)
+            for (size_t k = 0; k < size[i]; k++)
                 if (block[i][k] != i + 1)
                     fail_msg("block %zu lost byte %zu", i, k);
         for (size_t i = 0; i < COUNT; i++)
-            base_pages_give(&pages, block[i], size_at(i));
+            base_pages_give(&pages, block[i], size[i]);
     }
     base_pages_destroy(&pages);
 }
 
+static void *take(base_pages *pages, size_t wanted, size_t *size) {
+    bool zeroed;
+    *size = wanted;
+    return base_pages_take(pages, size, &zeroed);
+}
+
+/* What was given back serves every size that it has room for, and stays as large as it was. */
 static void reuse(void **state) {
     (void)state;
     base_pages pages = {0};
-    bool zeroed;
-    void *first = base_pages_take(&pages, 65536, &zeroed);
-    assert_true(zeroed);
-    base_pages_give(&pages, first, 65536);
-    void *smaller = base_pages_take(&pages, 50000, &zeroed); /* the block serves what is not larger */
-    assert_ptr_equal(smaller, first);
-    assert_false(zeroed);
-    void *second = base_pages_take(&pages, 65536, &zeroed);
-    assert_ptr_not_equal(second, first);
-    base_pages_give(&pages, smaller, 50000); /* known as 50000 bytes now: too small for 65536 */
-    assert_ptr_not_equal(base_pages_take(&pages, 65536, &zeroed), first);
-    assert_ptr_equal(base_pages_take(&pages, 32768, &zeroed), first);
+    size_t size, other;
+    void *first = take(&pages, 65536, &size);
+    base_pages_give(&pages, first, size);
+    assert_ptr_equal(take(&pages, 50000, &size), first);
+    assert_int_equal(size, 65536);
+    assert_ptr_not_equal(take(&pages, 65536, &other), first);
+    base_pages_give(&pages, first, size);
+    assert_ptr_equal(take(&pages, 65536, &size), first);
+    base_pages_destroy(&pages);
+}
+
+/* A size that is no power of two: its block comes back for the same size, however often. */
+static void reuse_odd(void **state) {
+    (void)state;
+    static const size_t odd[] = {4128, 16416, 100000, 1048608, 2097000};
+    base_pages pages = {0};
+    size_t size;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        void *first = take(&pages, odd[i], &size);
+        for (int round = 0; round < 100; round++) {
+            base_pages_give(&pages, first, size);
+            assert_ptr_equal(take(&pages, odd[i], &size), first);
+        }
+    }
     base_pages_destroy(&pages);
 }
 
 static void too_large(void **state) {
     (void)state;
     base_pages pages = {0};
-    bool zeroed;
-    assert_null(base_pages_take(&pages, SIZE_MAX, &zeroed));
-    assert_null(base_pages_take(&pages, SIZE_MAX - (3 << 20), &zeroed));
+    size_t size;
+    assert_null(take(&pages, SIZE_MAX, &size));
+    assert_null(take(&pages, SIZE_MAX - (3 << 20), &size));
     base_pages_destroy(&pages);
 }
 
@@ -75,6 +97,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks),
         cmocka_unit_test(reuse),
+        cmocka_unit_test(reuse_odd),
         cmocka_unit_test(too_large),
     };
     return cmocka_run_group_tests_name("base_pages", tests, NULL, NULL);
