@@ -624,8 +624,7 @@ static bool has_attribute(script_evaluator *e, script_value object, const char *
                          : object.kind == SCRIPT_VALUE_DICT   ? "dict"
                          : object.kind == SCRIPT_VALUE_STRING ? "str"
                                                               : NULL;
-    return family && strlen(name) < 60 &&
-           script_word_find(base_arena_format(e->arena, "%s.%s", family, name));
+    return family && script_word_of(family, name);
 }
 
 script_value script_word_attribute(script_evaluator *e, const script_call *call) {

@@ -55,46 +55,17 @@ bool script_collect_arguments(script_evaluator *e, const script_node *call, scri
 
 /* ---- signatures of words ---- */
 
-typedef struct parameter {
-    const char *name;
-    size_t size;
-    bool optional, keyword_only;
-} parameter;
-typedef struct signature {
-    parameter parameters[SCRIPT_MAX_PARAMETERS];
-    size_t count;
-    bool has_rest, has_keywords;
-} signature;
-
-static void parse_signature(const char *text, signature *out) {
-    bool keyword_only = false;
-    *out = (signature){0};
-    while (*text) {
-        size_t size = strcspn(text, ",");
-        const char *name = text;
-        size_t length = size;
-        if (length >= 2 && name[0] == '*' && name[1] == '*')
-            out->has_keywords = true;
-        else if (length >= 1 && name[0] == '*') {
-            out->has_rest |= length > 1;
-            keyword_only = true;
-        } else if (out->count < SCRIPT_MAX_PARAMETERS) {
-            parameter *p = &out->parameters[out->count++];
-            p->optional = name[length - 1] == '=';
-            *p = (parameter){name, length - p->optional, p->optional, keyword_only};
-        }
-        text += size;
-        while (*text == ',' || *text == ' ')
-            text++;
-    }
+static bool is_parameter(const script_dialect_word *word, const script_parameter *p, const char *name,
+                         size_t size) {
+    return p->size == size && memcmp(word->signature + p->begin, name, size) == 0;
 }
 
 static const script_value *argument_at(const script_call *call, const char *name, size_t *index) {
-    signature s;
-    parse_signature(call->word->signature, &s);
-    for (size_t i = 0; i < s.count; i++)
-        if (strlen(name) == s.parameters[i].size &&
-            memcmp(name, s.parameters[i].name, s.parameters[i].size) == 0) {
+    const script_parameter *parameters;
+    const script_signature *s = script_signature_of(call->word, &parameters);
+    size_t size = strlen(name);
+    for (size_t i = 0; i < s->count; i++)
+        if (is_parameter(call->word, &parameters[i], name, size)) {
             *index = i;
             return call->given[i] && call->value[i].kind != SCRIPT_VALUE_NONE ? &call->value[i] : NULL;
         }
@@ -144,16 +115,34 @@ static void say_signature(script_evaluator *e, base_diagnostic *d, const script_
     base_help(e->diagnostics, d, "%s(%s)", word_name(word), word->signature);
 }
 
-static bool place_keyword(script_evaluator *e, script_call *call, const signature *s,
-                          const script_argument *argument) {
+static void report_keyword(script_evaluator *e, const script_call *call, const script_argument *argument) {
+    const script_parameter *parameters;
+    const script_signature *s = script_signature_of(call->word, &parameters);
     const char *names[SCRIPT_MAX_PARAMETERS];
+    for (size_t i = 0; i < s->count; i++)
+        names[i] =
+            base_arena_string(e->arena, call->word->signature + parameters[i].begin, parameters[i].size);
+    base_diagnostic *d = script_error(e, "T0204", argument->span, "%s takes no argument '%s'",
+                                      word_name(call->word), argument->name);
+    const char *near = script_nearest(argument->name, names, s->count);
+    if (near)
+        base_help(e->diagnostics, d, "did you mean '%s'?", near);
+    else if (strcmp(argument->name, "name") == 0)
+        base_help(e->diagnostics, d, "the name comes from the assignment");
+    else
+        say_signature(e, d, call->word);
+}
+
+static bool place_keyword(script_evaluator *e, script_call *call, const script_argument *argument) {
+    const script_parameter *parameters;
+    const script_signature *s = script_signature_of(call->word, &parameters);
+    size_t size = strlen(argument->name);
     for (size_t i = 0; i < s->count; i++) {
-        const parameter *p = &s->parameters[i];
-        names[i] = base_arena_string(e->arena, p->name, p->size);
-        if (strcmp(names[i], argument->name) != 0)
+        if (!is_parameter(call->word, &parameters[i], argument->name, size))
             continue;
         if (call->given[i]) {
-            script_error(e, "T0204", argument->span, "%s got '%s' twice", word_name(call->word), names[i]);
+            script_error(e, "T0204", argument->span, "%s got '%s' twice", word_name(call->word),
+                         argument->name);
             return false;
         }
         call->given[i] = true;
@@ -165,35 +154,25 @@ static bool place_keyword(script_evaluator *e, script_call *call, const signatur
         base_vector_push(e->arena, &call->keywords.items, *argument);
         return true;
     }
-    base_diagnostic *d = script_error(e, "T0204", argument->span, "%s takes no argument '%s'",
-                                      word_name(call->word), argument->name);
-    const char *near = script_nearest(argument->name, names, s->count);
-    if (near)
-        base_help(e->diagnostics, d, "did you mean '%s'?", near);
-    else if (strcmp(argument->name, "name") == 0)
-        base_help(e->diagnostics, d, "the name comes from the assignment");
-    else
-        say_signature(e, d, call->word);
+    report_keyword(e, call, argument);
     return false;
 }
 
 static bool bind_word(script_evaluator *e, script_call *call, const script_arguments *arguments) {
-    signature s;
+    const script_parameter *parameters;
+    const script_signature *s = script_signature_of(call->word, &parameters);
     bool good = true;
-    size_t next = 0, positional = 0;
-    parse_signature(call->word->signature, &s);
-    call->count = s.count;
-    for (size_t i = 0; i < s.count; i++)
-        positional += !s.parameters[i].keyword_only;
+    size_t next = 0, positional = s->positional;
+    call->count = s->count;
     for (size_t i = 0; i < arguments->items.count; i++) {
         const script_argument *argument = &arguments->items.items[i];
         if (argument->name) {
-            good &= place_keyword(e, call, &s, argument);
+            good &= place_keyword(e, call, argument);
         } else if (next < positional) {
             call->given[next] = true;
             call->value[next] = argument->value;
             call->place[next++] = argument->span;
-        } else if (s.has_rest) {
+        } else if (s->has_rest) {
             base_vector_push(e->arena, &call->rest.items, *argument);
         } else {
             base_diagnostic *d =
@@ -203,12 +182,13 @@ static bool bind_word(script_evaluator *e, script_call *call, const script_argum
             return false;
         }
     }
-    for (size_t i = 0; i < s.count; i++) {
-        const parameter *p = &s.parameters[i];
-        if (call->given[i] || p->optional)
+    for (size_t i = 0; i < s->count; i++) {
+        const script_parameter *p = &parameters[i];
+        if (call->given[i] || p->is_optional)
             continue;
-        base_diagnostic *d = script_error(e, "T0203", call->span, "%s needs an argument '%.*s'",
-                                          word_name(call->word), (int)p->size, p->name);
+        base_diagnostic *d =
+            script_error(e, "T0203", call->span, "%s needs an argument '%.*s'", word_name(call->word),
+                         (int)p->size, call->word->signature + p->begin);
         say_signature(e, d, call->word);
         good = false;
     }
@@ -326,10 +306,10 @@ script_value script_call_value(script_evaluator *e, script_value callee, script_
     switch (callee.kind) {
     case SCRIPT_VALUE_POISON:
         return callee;
-    case SCRIPT_VALUE_WORD:
-        if (script_tile_overload(e, callee.as.word, arguments))
-            callee.as.word = script_tile_overload(e, callee.as.word, arguments);
-        return call_word(e, callee.as.word, NULL, arguments, node, span, name_span);
+    case SCRIPT_VALUE_WORD: {
+        const script_dialect_word *tile = script_tile_overload(callee.as.word, arguments);
+        return call_word(e, tile ? tile : callee.as.word, NULL, arguments, node, span, name_span);
+    }
     case SCRIPT_VALUE_METHOD:
         return call_word(e, callee.as.method.word, callee.as.method.receiver, arguments, node, span,
                          name_span);

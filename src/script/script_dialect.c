@@ -40,13 +40,47 @@ const char *script_word(size_t index, const char **signature, const char **summa
     return NULL;
 }
 
-const script_dialect_word *script_word_find(const char *path) {
-    size_t size = strlen(path);
-    for (size_t i = 0; i < WORD_COUNT; i++) /* most words already differ in the first or the last letter */
-        if (words[i].size == size && words[i].path[0] == path[0] &&
-            words[i].path[size - 1] == path[size - 1] && memcmp(words[i].path, path, size) == 0)
-            return &words[i];
+/* word_parameters, word_signatures and word_slots, made of the table when tirc is built */
+#include "script_words.inc"
+enum { WORD_SLOTS = sizeof(word_slots) / sizeof(word_slots[0]) };
+_Static_assert(sizeof(word_signatures) / sizeof(word_signatures[0]) == WORD_COUNT, "a row was not read");
+_Static_assert((WORD_SLOTS & (WORD_SLOTS - 1)) == 0 && WORD_COUNT < WORD_SLOTS / 2, "too few slots");
+
+/* The hash of mk/script_words.awk, going on behind h; *size grows by that of the text. */
+static uint32_t word_hash(uint32_t h, const char *text, size_t *size) {
+    const char *at = text;
+    for (; *at; at++)
+        h = h * 37 + (unsigned char)*at;
+    *size += (size_t)(at - text);
+    return h;
+}
+
+const script_dialect_word *script_word_of(const char *family, const char *name) {
+    size_t before = 0, size = 0;
+    uint32_t h = word_hash(0, family, &before);
+    if (before > 0)
+        h = h * 37 + '.';
+    h = word_hash(h, name, &size);
+    const size_t whole = before + (before > 0) + size;
+    for (uint32_t slot = h % WORD_SLOTS; word_slots[slot] != 0; slot = (slot + 1) % WORD_SLOTS) {
+        const script_dialect_word *word = &words[word_slots[slot] - 1];
+        if (word->size != whole || memcmp(word->path + whole - size, name, size) != 0)
+            continue;
+        if (before == 0 || (word->path[before] == '.' && memcmp(word->path, family, before) == 0))
+            return word;
+    }
     return NULL;
+}
+
+const script_dialect_word *script_word_find(const char *path) {
+    return script_word_of("", path);
+}
+
+const script_signature *script_signature_of(const script_dialect_word *word,
+                                            const script_parameter **parameters) {
+    const script_signature *signature = &word_signatures[word - words];
+    *parameters = word_parameters + signature->first;
+    return signature;
 }
 
 static bool is_namespace(const char *path) {
@@ -58,16 +92,16 @@ static bool is_namespace(const char *path) {
 }
 
 script_value script_namespace_find(script_evaluator *e, const char *prefix, const char *name) {
+    if (!prefix[0] && strcmp(name, "ptx") == 0)
+        return script_ptx_root(e);
+    const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_of(prefix, name);
+    script_value tile;
+    if (word)
+        return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
     char path[128];
     int size = snprintf(path, sizeof(path), prefix[0] ? "%s.%s" : "%s%s", prefix, name);
     if (size < 0 || (size_t)size >= sizeof(path))
         return script_poison();
-    if (!prefix[0] && strcmp(name, "ptx") == 0)
-        return script_ptx_root(e);
-    const script_dialect_word *word = strchr(name, '.') ? NULL : script_word_find(path);
-    script_value tile;
-    if (word)
-        return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
     if (!prefix[0] && script_library_find(e, name, &tile))
         return tile;
     if (script_tile_find(e, path, &tile))

@@ -277,13 +277,9 @@ script_value script_lookup(script_evaluator *e, const char *name, base_span span
         binding->is_read = true;
         return binding->value;
     }
-    char path[80];
-    if (strlen(name) < 60) {
-        snprintf(path, sizeof(path), "python.%s", name);
-        const script_dialect_word *word = script_word_find(path);
-        if (word)
-            return script_word_value(e, word, span);
-    }
+    const script_dialect_word *word = script_word_of("python", name);
+    if (word)
+        return script_word_value(e, word, span);
     base_diagnostic *d = script_error(e, "T0201", span, "name '%s' is not defined", name);
     script_binding *gone = base_map_get(e->gone, BASE_KEY(base_name_of(e->names, name)));
     if (gone && e->function && gone->span.file) {

@@ -238,7 +238,7 @@ bool script_library_find(script_evaluator *e, const char *name, script_value *ou
 /* "copy", "cta.copy", "tile.wg.sum" as a word with its scope, or a namespace on the way there. */
 bool script_tile_find(script_evaluator *e, const char *path, script_value *out);
 /* The tile operation of the same name as a word for values, when the arguments are tensors; else NULL. */
-const script_dialect_word *script_tile_overload(script_evaluator *e, const script_dialect_word *word,
+const script_dialect_word *script_tile_overload(const script_dialect_word *word,
                                                 const script_arguments *arguments);
 
 /* ---- conversion (script_convert.c) ---- */
@@ -518,6 +518,21 @@ struct script_dialect_word {
     const char *summary;
 };
 const script_dialect_word *script_word_find(const char *path);
+/* The word "family.name". */
+const script_dialect_word *script_word_of(const char *family, const char *name);
+/* The parameters of a word's signature: those before `positional` take arguments without a name. */
+typedef struct script_parameter {
+    uint16_t begin; /* of its name in the signature */
+    uint8_t size;
+    bool is_optional;
+} script_parameter;
+typedef struct script_signature {
+    uint16_t first; /* of the table of parameters */
+    uint8_t count, positional;
+    bool has_rest, has_keywords;
+} script_signature;
+const script_signature *script_signature_of(const script_dialect_word *word,
+                                            const script_parameter **parameters);
 /* The word "prefix.name", "name" for an empty prefix; a dtype; a namespace. POISON: no such word, nothing
  * reported. */
 script_value script_namespace_find(script_evaluator *e, const char *prefix, const char *name);

@@ -2,7 +2,6 @@
  * Expressions of the script: one AST node to one value. Operators, calls and tensor accesses have their own
  * files. */
 #include "script/script_evaluate.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- literals ---- */
@@ -312,12 +311,8 @@ static script_value conditional(script_evaluator *e, const script_node *node) {
 /* Methods and properties of a kind of value live in the table under its name. */
 script_value script_member(script_evaluator *e, script_value object, const char *family, const char *name,
                            base_span span, bool *found) {
-    char path[96];
+    const script_dialect_word *word = script_word_of(family, name);
     *found = false;
-    if (strlen(name) > 60)
-        return script_poison();
-    snprintf(path, sizeof(path), "%s.%s", family, name);
-    const script_dialect_word *word = script_word_find(path);
     if (!word)
         return script_poison();
     *found = true;
@@ -408,7 +403,6 @@ static script_value type_attribute(script_evaluator *e, script_value object, con
 static script_value tensor_type_attribute(script_evaluator *e, script_value object, const char *name,
                                           base_span span) {
     const script_tensor_type *type = object.as.tensor_type;
-    char path[96];
     if (strcmp(name, "dtype") == 0)
         return script_type(ir_type_prim(type->type.dtype, type->type.lanes));
     if (strcmp(name, "scope") == 0 || strcmp(name, "storage_scope") == 0) {
@@ -437,26 +431,21 @@ static script_value tensor_type_attribute(script_evaluator *e, script_value obje
         return member_table(e, SCRIPT_WORD_FUNCTION);
     if (strcmp(name, "__expr_properties__") == 0)
         return member_table(e, SCRIPT_WORD_PROPERTY);
-    if (strlen(name) < 60) {
-        snprintf(path, sizeof(path), "Tensor.%s", name);
-        const script_dialect_word *word = script_word_find(path);
-        if (word && word->kind == SCRIPT_WORD_FUNCTION) /* unbound: the tensor is the first argument */
-            return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
-    }
+    const script_dialect_word *word = script_word_of("Tensor", name);
+    if (word && word->kind == SCRIPT_WORD_FUNCTION) /* unbound: the tensor is the first argument */
+        return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = word};
     return no_attribute(e, object, NULL, name, span);
 }
 
 /* A region has its source and its ranges; what a tensor variable has, a view of the part has. */
 static script_value region_attribute(script_evaluator *e, script_value object, const char *name,
                                      base_span span) {
-    char path[96];
     bool found;
     script_value v = script_member(e, object, "Region", name, span, &found);
     if (found)
         return v;
     const char *tensor = object.as.region->tensor->name;
-    snprintf(path, sizeof(path), "Tensor.%.60s", name);
-    if (!script_word_find(path))
+    if (!script_word_of("Tensor", name))
         return no_attribute(e, object, NULL, name, span);
     base_diagnostic *d = script_error(e, "T0202", span,
                                       "a region has no attribute '%s': it belongs to tensor variables", name);

@@ -933,8 +933,7 @@ script_value script_ptx_call(script_evaluator *e, script_value callee, script_ar
     if (strcmp(text, "pred") == 0 || strcmp(text, "addr") == 0)
         return helper(e, text, arguments, span);
     text = script_printed_ptx(e, text, arguments);
-    const script_dialect_word *word =
-        script_word_find(base_arena_format(e->arena, "ptx.%s", text)); /* the older function style */
+    const script_dialect_word *word = script_word_of("ptx", text); /* the older function style */
     if (word && word->kind == SCRIPT_WORD_FUNCTION && script_ptx_is_function_style(e, word, arguments)) {
         script_value as_word = {.kind = SCRIPT_VALUE_WORD, .as.word = word};
         return script_call_value(e, as_word, arguments, node, span, name_span);

@@ -39,8 +39,7 @@ bool script_tile_find(script_evaluator *e, const char *path, script_value *out) 
                               .as.string.size = strlen(path)};
         return true;
     }
-    const script_dialect_word *word =
-        strchr(operation, '.') ? NULL : script_word_find(base_arena_format(e->arena, "tile.%s", operation));
+    const script_dialect_word *word = strchr(operation, '.') ? NULL : script_word_of("tile", operation);
     if (!word)
         return false;
     if (word->kind == SCRIPT_WORD_LATER) {
@@ -60,7 +59,7 @@ static bool is_tile_operand(script_value v) {
            (v.kind == SCRIPT_VALUE_TENSOR && !script_is_single(v.as.tensor));
 }
 
-const script_dialect_word *script_tile_overload(script_evaluator *e, const script_dialect_word *word,
+const script_dialect_word *script_tile_overload(const script_dialect_word *word,
                                                 const script_arguments *arguments) {
     if (arguments->items.count < 2 || !is_tile_operand(arguments->items.items[0].value))
         return NULL;
@@ -73,7 +72,7 @@ const script_dialect_word *script_tile_overload(script_evaluator *e, const scrip
     }
     if (!whole && !named && !(strcmp(word->path, "cast") == 0 && is_tile_operand(second)))
         return NULL;
-    return script_word_find(base_arena_format(e->arena, "tile.%s", word->path));
+    return script_word_of("tile", word->path);
 }
 
 /* ---- operands ---- */

@@ -519,13 +519,10 @@ script_value script_word_part_vector(script_evaluator *e, const script_call *cal
 script_value script_window_attribute(script_evaluator *e, script_value window, const char *name,
                                      base_span span) {
     bool found;
-    base_builder text;
-    base_builder_start(&text, e->arena);
     script_value v = script_member(e, window, "Part", name, span, &found);
     if (found)
         return v;
-    base_builder_format(&text, "Tensor.%.60s", name);
-    if (!script_word_find(text.data)) {
+    if (!script_word_of("Tensor", name)) {
         script_error(e, "T0202", span, "%s has no attribute '%s'", script_value_name(e->arena, window), name);
         return script_poison();
     }
