@@ -20,13 +20,30 @@ const char *script_word_text(script_word_kind word) {
     return word < SCRIPT_WORD_COUNT ? word_texts[word] : "";
 }
 
+/* Keywords stand in the order of the alphabet: the first that starts with a letter, "a" to "z" and one
+ * behind. */
+static const uint8_t first_keyword[27] = {
+    SCRIPT_WORD_AND,      SCRIPT_WORD_BREAK,      SCRIPT_WORD_CLASS,     SCRIPT_WORD_DEF,
+    SCRIPT_WORD_ELIF,     SCRIPT_WORD_FINALLY,    SCRIPT_WORD_GLOBAL,    SCRIPT_WORD_IF,
+    SCRIPT_WORD_IF,       SCRIPT_WORD_LAMBDA,     SCRIPT_WORD_LAMBDA,    SCRIPT_WORD_LAMBDA,
+    SCRIPT_WORD_NONLOCAL, SCRIPT_WORD_NONLOCAL,   SCRIPT_WORD_OR,        SCRIPT_WORD_PASS,
+    SCRIPT_WORD_RAISE,    SCRIPT_WORD_RAISE,      SCRIPT_WORD_TRY,       SCRIPT_WORD_TRY,
+    SCRIPT_WORD_WHILE,    SCRIPT_WORD_WHILE,      SCRIPT_WORD_WHILE,     SCRIPT_WORD_YIELD,
+    SCRIPT_WORD_YIELD,    SCRIPT_WORD_OPEN_ROUND, SCRIPT_WORD_OPEN_ROUND};
+
 script_word_kind script_keyword(const char *data, size_t size) {
     if (size < 2 || size > 8)
         return SCRIPT_WORD_NONE;
-    for (int word = SCRIPT_WORD_FALSE; word <= SCRIPT_WORD_YIELD; word++)
-        if (word_texts[word][0] == data[0] && strlen(word_texts[word]) == size &&
-            memcmp(word_texts[word], data, size) == 0)
+    int word = SCRIPT_WORD_FALSE, end = SCRIPT_WORD_AND; /* the three with a capital */
+    if (data[0] >= 'a' && data[0] <= 'z') {
+        word = first_keyword[data[0] - 'a'];
+        end = first_keyword[data[0] - 'a' + 1];
+    }
+    for (; word < end; word++) {
+        const char *text = word_texts[word];
+        if (text[1] == data[1] && strncmp(text, data, size) == 0 && text[size] == 0)
             return (script_word_kind)word;
+    }
     return SCRIPT_WORD_NONE;
 }
 
@@ -101,15 +118,26 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/* A set of ASCII characters, one bit each. */
+typedef struct character_set {
+    uint64_t low, high;
+} character_set;
+static const character_set letters = {0, 0x07FFFFFE87FFFFFEu}; /* A-Z _ a-z */
+static const character_set letters_and_digits = {0x03FF000000000000u, 0x07FFFFFE87FFFFFEu};
+static const character_set string_begins = {0x0000008400000000u, 0x0024004400240044u}; /* " ' BFRU bfru */
+
+static inline bool is_in(character_set set, char c) {
+    unsigned char u = (unsigned char)c;
+    return u < 0x80 && (u < 0x40 ? set.low >> u & 1 : set.high >> (u - 0x40) & 1);
+}
+
 bool script_name_starts(const char *data, uint32_t at, uint32_t end, uint32_t *size) {
     if (at >= end)
         return false;
     char c = data[at];
     *size = 1;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
-        return true;
     if ((unsigned char)c < 0x80)
-        return false;
+        return is_in(letters, c);
     uint32_t value;
     *size = utf8_size(data, at, end, &value);
     if (*size == 0) { /* reported by script_lexer_check_text: pass it as a letter */
@@ -133,10 +161,14 @@ bool script_name_continues(const char *data, uint32_t at, uint32_t end, uint32_t
 }
 
 static uint32_t name_end(const script_lexer *lexer, uint32_t at) {
-    uint32_t size;
-    while (script_name_continues(lexer->data, at, lexer->end, &size))
-        at += size;
-    return at;
+    const char *data = lexer->data;
+    const uint32_t end = lexer->end;
+    for (uint32_t size;; at += size) {
+        while (at < end && is_in(letters_and_digits, data[at]))
+            at++;
+        if (at >= end || (unsigned char)data[at] < 0x80 || !script_name_continues(data, at, end, &size))
+            return at;
+    }
 }
 
 /* Bytes of the line end at a place: LF, CR, or CR LF. 0: none. */
@@ -180,6 +212,14 @@ void script_lexer_check_text(script_lexer *lexer) {
     uint32_t at = 0, first = 0, bad = 0, value, nul = 0, nul_at = 0;
     while (at < lexer->end) {
         unsigned char c = (unsigned char)lexer->data[at];
+        uint64_t eight;
+        if (lexer->end - at >= sizeof eight) { /* most texts are ASCII without a zero byte */
+            memcpy(&eight, lexer->data + at, sizeof eight);
+            if (((eight | (eight - 0x0101010101010101u)) & 0x8080808080808080u) == 0) {
+                at += sizeof eight;
+                continue;
+            }
+        }
         if (c < 0x80) {
             if (c == 0 && nul++ == 0)
                 nul_at = at;
@@ -508,8 +548,9 @@ static script_word_kind doubled(const char next[3], char c, script_word_kind pla
 }
 
 static script_word_kind operator_at(const script_lexer *lexer, uint32_t at, uint32_t *size) {
-    char next[3] = {0};
-    memcpy(next, lexer->data + at, lexer->end - at < 3 ? lexer->end - at : 3);
+    const char *data = lexer->data;
+    const char next[3] = {data[at], at + 1 < lexer->end ? data[at + 1] : (char)0,
+                          at + 2 < lexer->end ? data[at + 2] : (char)0};
     *size = 1;
     switch (next[0]) {
     case '(':
@@ -840,6 +881,13 @@ static void join_line(script_lexer *lexer) {
     lexer->at++;
 }
 
+/* A name or keyword; rest: behind its first character. */
+static inline void read_name(script_lexer *lexer, script_token *token, uint32_t rest) {
+    token->end = lexer->at = name_end(lexer, rest);
+    token->word = script_keyword(lexer->data + token->begin, token->end - token->begin);
+    token->kind = token->word ? SCRIPT_TOKEN_WORD : SCRIPT_TOKEN_NAME;
+}
+
 void script_lexer_next(script_lexer *lexer, script_token *token) {
     for (;;) {
         memset(token, 0, sizeof *token);
@@ -885,19 +933,20 @@ void script_lexer_next(script_lexer *lexer, script_token *token) {
         lexer->physical_start = false;
         lexer->line_has_code = true;
         string_shape shape;
-        if (string_open(lexer, lexer->at, &shape)) {
+        if (is_in(string_begins, c) && string_open(lexer, lexer->at, &shape)) {
             read_string(lexer, token);
             return;
         }
-        if (is_digit(c) || (c == '.' && lexer->at + 1 < lexer->end && is_digit(lexer->data[lexer->at + 1]))) {
-            read_number(lexer, token);
-            return;
-        }
-        if (script_name_starts(lexer->data, lexer->at, lexer->end, &size)) {
-            token->end = lexer->at = name_end(lexer, lexer->at);
-            token->word = script_keyword(lexer->data + token->begin, token->end - token->begin);
-            token->kind = token->word ? SCRIPT_TOKEN_WORD : SCRIPT_TOKEN_NAME;
-            return;
+        if (is_in(letters_and_digits, c) || (unsigned char)c >= 0x80 || c == '.') {
+            if (is_digit(c) ||
+                (c == '.' && lexer->at + 1 < lexer->end && is_digit(lexer->data[lexer->at + 1]))) {
+                read_number(lexer, token);
+                return;
+            }
+            if (script_name_starts(lexer->data, lexer->at, lexer->end, &size)) {
+                read_name(lexer, token, lexer->at + size);
+                return;
+            }
         }
         if (read_word(lexer, token))
             return;
