@@ -36,7 +36,6 @@ struct chunk {
     chunk *next;
     size_t size;  /* whole block, this record included */
     size_t asked; /* what of it counts */
-    size_t used;  /* offset of the first free byte */
     bool zeroed;  /* what is free is zero */
 };
 #define CHUNK_HEADER ((sizeof(chunk) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1))
@@ -46,6 +45,9 @@ struct base_arena {
     base_arena *older, *newer;
     uint64_t serial;
     chunk *chunks; /* the first one is the one being filled */
+    char *free;    /* what of it was never handed out */
+    size_t left;
+    bool dirty; /* that is not zero */
     size_t next_size;
 };
 
@@ -221,37 +223,36 @@ static chunk *chunk_create(base_arena *arena, size_t size) {
     c->asked = asked;
     c->next = NULL;
     c->size = size;
-    c->used = CHUNK_HEADER;
     ASAN_POISON_MEMORY_REGION((char *)c + CHUNK_HEADER, size - CHUNK_HEADER);
     return c;
 }
 
-/* A chunk with room for `step` bytes. A large block gets a chunk of its own behind the one being filled, so
- * that the rest of that one is not lost. */
-static chunk *chunk_for(base_arena *arena, size_t step) {
-    chunk *first = arena->chunks;
-    if (first != NULL && first->size - first->used >= step)
-        return first;
-    if (step > (arena->next_size - CHUNK_HEADER) / 4) {
-        chunk *own = chunk_create(arena, CHUNK_HEADER + step);
-        if (first == NULL) {
-            arena->chunks = own;
-        } else {
-            own->next = first->next;
-            first->next = own;
-        }
-        return own;
-    }
+static inline size_t step_of(size_t size) {
+    return ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
+}
+
+/* A large block gets a chunk of its own behind the one being filled, so that the rest of that one is not
+ * lost. */
+static void *allocate_own(base_arena *arena, size_t size, bool clear) {
+    chunk *own = chunk_create(arena, CHUNK_HEADER + step_of(size)), *first = arena->chunks;
+    own->next = first ? first->next : NULL;
+    *(first ? &first->next : &arena->chunks) = own;
+    char *block = (char *)own + CHUNK_HEADER;
+    ASAN_UNPOISON_MEMORY_REGION(block, size);
+    if (clear && !own->zeroed)
+        memset(block, 0, size);
+    return block;
+}
+
+static void chunk_begin(base_arena *arena) {
     chunk *fresh = chunk_create(arena, arena->next_size);
     if (arena->heap->chunk == 0 && arena->next_size < CHUNK_LARGEST)
         arena->next_size *= 2;
-    fresh->next = first;
+    fresh->next = arena->chunks;
     arena->chunks = fresh;
-    return fresh;
-}
-
-static inline size_t step_of(size_t size) {
-    return ((size == 0 ? 1 : size) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + HEAP_GAP;
+    arena->free = (char *)fresh + CHUNK_HEADER;
+    arena->left = fresh->size - CHUNK_HEADER;
+    arena->dirty = !fresh->zeroed;
 }
 
 /* Memory that is cleared only when that is asked for. */
@@ -259,11 +260,16 @@ static inline void *allocate_raw(base_arena *arena, size_t size, bool clear) {
     if (size > SIZE_MAX / 2)
         base_heap_escape(arena->heap, BASE_OUT_OF_MEMORY);
     size_t step = step_of(size);
-    chunk *c = chunk_for(arena, step);
-    char *block = (char *)c + c->used;
-    c->used += step;
+    if (step > arena->left) {
+        if (step > (arena->next_size - CHUNK_HEADER) / 4)
+            return allocate_own(arena, size, clear);
+        chunk_begin(arena);
+    }
+    char *block = arena->free;
+    arena->free += step;
+    arena->left -= step;
     ASAN_UNPOISON_MEMORY_REGION(block, size);
-    if (clear && !c->zeroed)
+    if (clear && arena->dirty)
         memset(block, 0, size);
     return block;
 }
@@ -280,16 +286,15 @@ void *base_arena_allocate_array(base_arena *arena, size_t count, size_t size) {
 }
 
 bool base_arena_extend(base_arena *arena, void *block, size_t size, size_t wanted) {
-    chunk *c = arena->chunks;
     char *begin = block;
-    if (c == NULL || HEAP_GAP != 0 || size > SIZE_MAX / 2 || wanted > SIZE_MAX / 2 || wanted < size ||
-        begin < (char *)c || begin >= (char *)c + c->used)
+    if (HEAP_GAP != 0 || size > SIZE_MAX / 2 || wanted > SIZE_MAX / 2 || wanted < size)
         return false;
-    size_t offset = (size_t)(begin - (char *)c), step = step_of(size), wanted_step = step_of(wanted);
-    if (offset + step != c->used || wanted_step > c->size - offset)
+    size_t step = step_of(size), more = step_of(wanted) - step;
+    if (begin + step != arena->free || more > arena->left)
         return false;
-    c->used = offset + wanted_step;
-    if (!c->zeroed)
+    arena->free += more;
+    arena->left -= more;
+    if (arena->dirty)
         memset(begin + size, 0, wanted - size);
     return true;
 }

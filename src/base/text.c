@@ -102,6 +102,17 @@ void base_builder_grow(base_builder *builder, size_t more) {
     builder->capacity = capacity;
 }
 
+void base_builder_decimal(base_builder *builder, int64_t value) {
+    char digits[24], *first = digits + sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--first = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    if (value < 0)
+        *--first = '-';
+    base_builder_add(builder, first, (size_t)(digits + sizeof digits - first));
+}
+
 void base_builder_repeat(base_builder *builder, char c, size_t count) {
     base_builder_grow(builder, count);
     memset(builder->data + builder->size, c, count);

@@ -47,6 +47,20 @@ static inline void base_builder_char(base_builder *builder, char c) {
         base_builder_add(builder, &c, 1);
     }
 }
+/* base_builder_string for what is short and not known at compile time, such as names. */
+static inline void base_builder_name(base_builder *builder, const char *name) {
+    size_t room = builder->capacity - builder->size, i = 0;
+    char *to = builder->data + builder->size;
+    while (i < room && (to[i] = name[i]) != 0)
+        i++;
+    if (i < room) {
+        builder->size += i;
+    } else {
+        builder->data[builder->size] = 0;
+        base_builder_string(builder, name);
+    }
+}
+void base_builder_decimal(base_builder *builder, int64_t value);
 void base_builder_repeat(base_builder *builder, char c, size_t count);
 void base_builder_format(base_builder *builder, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

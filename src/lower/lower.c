@@ -86,12 +86,13 @@ static void sort_parameters(ir_function *function) {
         }
 }
 
-/* The result's module shares storage and interning with the input, and holds copies of its functions. */
-static ir_module *copy_module(base_arena *arena, ir_module *module) {
-    ir_module *copy = BASE_NEW(arena, ir_module);
+/* The result's module shares storage and interning with the input, and holds copies of its functions.
+ * Expressions that are made for it know it, so it lives as long as they. */
+static ir_module *copy_module(ir_module *module) {
+    ir_module *copy = BASE_NEW(module->arena, ir_module);
     BASE_VECTOR(ir_function *) fresh = {0};
     for (size_t i = 0; i < module->functions.count; i++)
-        base_vector_push(arena, &fresh, ir_function_copy(module->functions.items[i]));
+        base_vector_push(module->arena, &fresh, ir_function_copy(module->functions.items[i]));
     *copy = *module;
     copy->functions.items = fresh.items;
     copy->functions.count = fresh.count;
@@ -160,7 +161,7 @@ static bool run_passes(lower_context *contexts, size_t count, ir_module *module,
 
 lower_result *lower_module(base_arena *arena, ir_module *module, const lower_options *options) {
     lower_result *result = BASE_NEW(arena, lower_result);
-    result->module = copy_module(arena, module);
+    result->module = copy_module(module);
     if (options->diagnostics)
         result->module->diagnostics = options->diagnostics;
     size_t count = result->module->functions.count;

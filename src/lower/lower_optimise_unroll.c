@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short loops with a constant number of rounds become straight lines where that lets local tensors live in
- * registers or saves more than it costs. In and out: flat form. Loops that break or continue stay. */
+ * registers or saves more than it costs. In and out: flat form. Loops that break or continue stay. A kernel
+ * grows by so much and no more: dozens of loops written out are slower to compile, here and in ptxas, and to
+ * fetch, than what their counters cost. */
 #include "lower/lower_optimise.h"
 
 enum {
     ROUNDS_PLAIN = 16,    /* of a loop that nobody asked to unroll */
     ROUNDS_INDEXED = 128, /* of one whose variable indexes a local tensor, or that has the pragma */
     COST_PLAIN = 400,     /* operations after unrolling */
-    COST_INDEXED = 6000
+    COST_INDEXED = 6000,
+    GROWTH_PLAIN = 2000 /* operations that plain loops add to one kernel, first come, first served */
 };
+
+typedef struct unroller {
+    lower_context *context;
+    uint64_t growth;
+} unroller;
 
 typedef struct cost_query {
     unsigned cost;
@@ -61,7 +69,7 @@ static void count_statement(void *user, ir_stmt *s) {
     ir_stmt_expressions(s, count_root, q);
 }
 
-static bool pays(const ir_stmt *loop, int64_t rounds) {
+static bool pays(unroller *u, const ir_stmt *loop, int64_t rounds) {
     cost_query q = {.var = loop->as.loop.var};
     lower_visit_statements(loop->as.loop.body, count_statement, &q);
     if (q.jumps)
@@ -71,17 +79,24 @@ static bool pays(const ir_stmt *loop, int64_t rounds) {
     bool wide = q.indexes_local || asked;
     if (loop->as.loop.kind == IR_LOOP_PRAGMA && loop->as.loop.factor == 1 && !q.indexes_local)
         return false;
-    return rounds <= (wide ? ROUNDS_INDEXED : ROUNDS_PLAIN) &&
-           q.cost * (uint64_t)rounds <= (wide ? COST_INDEXED : COST_PLAIN);
+    if (rounds > (wide ? ROUNDS_INDEXED : ROUNDS_PLAIN) ||
+        q.cost * (uint64_t)rounds > (wide ? COST_INDEXED : COST_PLAIN))
+        return false;
+    uint64_t growth = q.cost * (uint64_t)(rounds - 1);
+    if (!wide && u->growth + growth > GROWTH_PLAIN)
+        return false;
+    u->growth += wide ? 0 : growth;
+    return true;
 }
 
 static void unroll(void *user, ir_stmt *s, lower_statements *out) {
-    lower_context *context = user;
+    unroller *u = user;
+    lower_context *context = u->context;
     int64_t start, extent, step;
     bool constant = s->kind == IR_STMT_FOR && ir_is_int(s->as.loop.start, &start) &&
                     ir_is_int(s->as.loop.extent, &extent) && ir_is_int(s->as.loop.step, &step) && step > 0;
     int64_t rounds = constant && extent > 0 ? (extent + step - 1) / step : 0;
-    if (!constant || rounds < 1 || !pays(s, rounds)) {
+    if (!constant || rounds < 1 || !pays(u, s, rounds)) {
         base_vector_push(context->arena, out, s);
         return;
     }
@@ -96,5 +111,6 @@ static void unroll(void *user, ir_stmt *s, lower_statements *out) {
 }
 
 void lower_optimise_unroll(lower_context *context) {
-    lower_map_statements(context, context->function->body, unroll, context);
+    unroller u = {context, 0};
+    lower_map_statements(context, context->function->body, unroll, &u);
 }

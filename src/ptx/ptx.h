@@ -38,7 +38,8 @@
             X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32) X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) \
                 X(PRED, 1) X(TEXREF, 64) X(SAMPLERREF, 64) X(SURFREF, 64)
 /* clang-format on */
-typedef enum ptx_type {
+/* Packed, like opcodes and modifiers: a module has thousands of instructions, and most of one is these. */
+typedef enum __attribute__((packed)) ptx_type {
     PTX_TYPE_NONE,
 #define X(name, bits) PTX_TYPE_##name,
     PTX_TYPES(X)

@@ -21,7 +21,7 @@
 #ifndef TIRC_PTX_PTX_ENUMS_H
 #define TIRC_PTX_PTX_ENUMS_H
 
-typedef enum ptx_op {
+typedef enum __attribute__((packed)) ptx_op {
     PTX_OP_NONE,
 #define OP(enumerator, text, written, class) PTX_OP_##enumerator,
 #define FORM(enumerator, modifiers, operands, version, sm, target)
@@ -31,7 +31,7 @@ typedef enum ptx_op {
     PTX_OP_COUNT
 } ptx_op;
 
-typedef enum ptx_mod {
+typedef enum __attribute__((packed)) ptx_mod {
     PTX_MOD_NONE,
 #define X(name, bits) PTX_MOD_##name,
     PTX_TYPES(X)

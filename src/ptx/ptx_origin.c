@@ -26,13 +26,14 @@ static void print_index(base_builder *out, const ptx_index *index, unsigned dept
     }
     switch (index->op) {
     case PTX_INDEX_CONSTANT:
-        base_builder_format(out, "%lld", (long long)index->constant);
+        base_builder_decimal(out, index->constant);
         return;
     case PTX_INDEX_REGISTER:
-        base_builder_string(out, index->reg->name);
+        base_builder_name(out, index->reg->name);
         return;
     case PTX_INDEX_SPECIAL:
-        base_builder_format(out, "%%%s", ptx_special_name((ptx_special)index->constant));
+        base_builder_char(out, '%');
+        base_builder_name(out, ptx_special_name((ptx_special)index->constant));
         return;
     case PTX_INDEX_ADD:
     case PTX_INDEX_SUB:
@@ -40,7 +41,7 @@ static void print_index(base_builder *out, const ptx_index *index, unsigned dept
     case PTX_INDEX_FLOORDIV:
     case PTX_INDEX_FLOORMOD:
         base_builder_char(out, '(');
-        base_builder_string(out, index_ops[index->op]);
+        base_builder_name(out, index_ops[index->op]);
         base_builder_char(out, ' ');
         print_index(out, index->a, depth + 1);
         base_builder_char(out, ' ');
@@ -59,7 +60,8 @@ void ptx_origin_print(const ptx_origin *origin, base_builder *out) {
     base_builder_char(out, ' ');
     print_string(out, origin->tensor ? origin->tensor : "");
     for (uint32_t i = 0; i < origin->rank; i++) {
-        base_builder_format(out, " %lld", (long long)(origin->extents ? origin->extents[i] : -1));
+        base_builder_char(out, ' ');
+        base_builder_decimal(out, origin->extents ? origin->extents[i] : -1);
     }
     base_builder_string(out, " :");
     for (uint32_t i = 0; i < origin->rank; i++) {

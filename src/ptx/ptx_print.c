@@ -16,7 +16,8 @@ const char *ptx_mod_text(ptx_op op, ptx_mod mod) {
 static void print_list(const ptx_operand *operand, char open, char close, base_builder *out) {
     base_builder_char(out, open);
     for (unsigned i = 0; i < operand->count; i++) {
-        base_builder_string(out, i ? ", " : "");
+        if (i)
+            base_builder_add(out, ", ", 2);
         ptx_operand_print(&operand->args[i], out);
     }
     base_builder_char(out, close);
@@ -24,7 +25,8 @@ static void print_list(const ptx_operand *operand, char open, char close, base_b
 
 static void print_offset(uint64_t bits, base_builder *out) {
     if (bits != 0) {
-        base_builder_format(out, "+%lld", (long long)bits); /* ptxas wants [%rd1+-8], not [%rd1-8] */
+        base_builder_char(out, '+'); /* ptxas wants [%rd1+-8], not [%rd1-8] */
+        base_builder_decimal(out, (int64_t)bits);
     }
 }
 
@@ -44,7 +46,7 @@ static void print_immediate(const ptx_operand *operand, base_builder *out) {
     } else if (operand->bits == UINT64_C(1) << 63) {
         base_builder_string(out, "0x8000000000000000"); /* its positive half is no literal */
     } else {
-        base_builder_format(out, "%lld", (long long)operand->bits);
+        base_builder_decimal(out, (int64_t)operand->bits);
     }
 }
 
@@ -65,7 +67,8 @@ static void print_special(uint64_t bits, base_builder *out) {
 static void print_memory(const ptx_operand *operand, base_builder *out) {
     base_builder_char(out, '[');
     for (unsigned i = 0; i < operand->count; i++) {
-        base_builder_string(out, i ? ", " : "");
+        if (i)
+            base_builder_add(out, ", ", 2);
         ptx_operand_print(&operand->args[i], out);
         if (i == 0) {
             print_offset(operand->bits, out);
@@ -88,7 +91,7 @@ void ptx_operand_print(const ptx_operand *operand, base_builder *out) {
     }
     switch ((ptx_operand_kind)operand->kind) {
     case PTX_OPERAND_REGISTER:
-        base_builder_string(out, operand->of.reg->name);
+        base_builder_name(out, operand->of.reg->name);
         break;
     case PTX_OPERAND_IMMEDIATE:
         print_immediate(operand, out);
@@ -97,14 +100,14 @@ void ptx_operand_print(const ptx_operand *operand, base_builder *out) {
         print_special(operand->bits, out);
         break;
     case PTX_OPERAND_VARIABLE:
-        base_builder_string(out, operand->of.variable->name);
+        base_builder_name(out, operand->of.variable->name);
         print_offset(operand->bits, out);
         break;
     case PTX_OPERAND_FUNCTION:
         base_builder_string(out, operand->of.function->name);
         break;
     case PTX_OPERAND_LABEL:
-        base_builder_string(out, operand->of.label ? operand->of.label->name : "?");
+        base_builder_name(out, operand->of.label ? operand->of.label->name : "?");
         break;
     case PTX_OPERAND_TABLE:
         base_builder_string(out, operand->of.table ? operand->of.table->name : "?");
@@ -140,35 +143,60 @@ void ptx_instruction_form(const ptx_instruction *instruction, base_builder *out)
         base_builder_format(out, ".%s", ptx_mod_text(instruction->op, instruction->mods[i]));
 }
 
-void ptx_instruction_print(const ptx_function *function, const ptx_instruction *instruction,
-                           base_builder *out) {
-    (void)function;
-    if (instruction->guard != NULL) {
-        base_builder_string(out, instruction->guard_negated ? "@!" : "@");
-        base_builder_string(out, instruction->guard->name);
-        base_builder_char(out, ' ');
-    }
-    base_builder_string(out, ptx_op_name(instruction->op));
-    bool unified = false;
+/* Opcode and modifiers; .unified stands behind the address. */
+static void print_form(const ptx_instruction *instruction, bool *unified, base_builder *out) {
+    base_builder_name(out, ptx_op_name(instruction->op));
     for (unsigned i = 0; i < instruction->mod_count; i++) {
         if (instruction->mods[i] == PTX_MOD_UNIFIED) {
-            unified = true; /* stands behind the address */
+            *unified = true;
             continue;
         }
         base_builder_char(out, '.');
-        base_builder_string(out, ptx_mod_text(instruction->op, instruction->mods[i]));
+        base_builder_name(out, ptx_mod_text(instruction->op, instruction->mods[i]));
+    }
+}
+
+/* Where in the text each opcode's last form stands: the next instruction is often of the same one. */
+typedef struct form_place {
+    const ptx_instruction *of;
+    size_t begin, size;
+} form_place;
+
+static void print_instruction(const ptx_instruction *instruction, form_place *places, base_builder *out) {
+    bool unified = false;
+    if (instruction->guard != NULL) {
+        base_builder_string(out, instruction->guard_negated ? "@!" : "@");
+        base_builder_name(out, instruction->guard->name);
+        base_builder_char(out, ' ');
+    }
+    form_place *place = places ? &places[instruction->op] : NULL;
+    if (place && place->of && place->of->mod_count == instruction->mod_count &&
+        memcmp(place->of->mods, instruction->mods, instruction->mod_count * sizeof(ptx_mod)) == 0) {
+        base_builder_grow(out, place->size);
+        base_builder_add(out, out->data + place->begin, place->size);
+    } else {
+        size_t begin = out->size;
+        print_form(instruction, &unified, out);
+        if (place && !unified)
+            *place = (form_place){instruction, begin, out->size - begin};
     }
     for (unsigned i = 0; i < instruction->operand_count; i++) {
-        if (i) {
-            base_builder_char(out, ',');
-        }
-        base_builder_char(out, ' ');
+        if (i)
+            base_builder_add(out, ", ", 2);
+        else
+            base_builder_char(out, ' ');
         ptx_operand_print(&instruction->operands[i], out);
         if (unified && instruction->operands[i].kind == PTX_OPERAND_MEMORY) {
             base_builder_string(out, ".unified");
         }
     }
     base_builder_char(out, ';');
+}
+
+void ptx_instruction_print(const ptx_function *function, const ptx_instruction *instruction,
+                           base_builder *out) {
+    (void)function;
+    print_instruction(instruction, NULL, out);
 }
 
 /* ---- variables ---- */
@@ -555,6 +583,7 @@ static void print_body(const ptx_function *function, const ptx_print_options *op
     const ptx_label **labels = sorted_labels(function, arena);
     size_t label = 0, table = 0, count = function->instructions.count;
     uint32_t file = 0, line = 0, column = 0;
+    form_place places[PTX_OP_COUNT] = {{NULL, 0, 0}};
     for (size_t i = 0; i <= count; i++) {
         while (label < function->labels.count && (labels[label]->target <= i || i == count)) {
             base_builder_string(out, labels[label++]->name);
@@ -581,7 +610,7 @@ static void print_body(const ptx_function *function, const ptx_print_options *op
             base_builder_char(out, '\n');
         }
         base_builder_char(out, '\t');
-        ptx_instruction_print(function, instruction, out);
+        print_instruction(instruction, places, out);
         base_builder_char(out, '\n');
     }
 }

@@ -240,7 +240,6 @@ ptx_table *ptx_table_create(base_arena *arena) {
     ptx_table *table = BASE_NEW(arena, ptx_table);
     table->arena = arena;
     table->mods = base_map_create(arena);
-    table->spellings = base_map_create(arena);
     for (uintptr_t mod = 1; mod < PTX_MOD_COUNT; mod++) {
         const char *text = ptx_mod_name((ptx_mod)mod);
         base_map_set(table->mods, text_key(text, strlen(text)), (void *)mod);
@@ -347,19 +346,28 @@ static ptx_spelling *spell(ptx_table *table, const ptx_instruction *instruction)
     return spelling;
 }
 
+static bool same_mods(const ptx_mod *a, const ptx_mod *b, unsigned count) {
+    while (count > 0 && a[count - 1] == b[count - 1]) {
+        count--;
+    }
+    return count == 0;
+}
+
+/* An opcode has few spellings in a module; the one asked for last stands first. */
 const ptx_spelling *ptx_table_spelling(ptx_table *table, const ptx_instruction *instruction) {
-    size_t size = instruction->mod_count * sizeof(instruction->mods[0]);
-    uint64_t key = base_hash(instruction->mods, size, instruction->op);
-    ptx_spelling *first = base_map_get(table->spellings, key);
-    for (ptx_spelling *s = first; s != NULL; s = s->next) {
-        if (s->op == instruction->op && s->mod_count == instruction->mod_count &&
-            memcmp(s->mods, instruction->mods, size) == 0) {
+    unsigned count = instruction->mod_count;
+    for (ptx_spelling **at = &table->spellings[instruction->op]; *at != NULL; at = &(*at)->next) {
+        ptx_spelling *s = *at;
+        if (s->mod_count == count && same_mods(s->mods, instruction->mods, count)) {
+            *at = s->next;
+            s->next = table->spellings[instruction->op];
+            table->spellings[instruction->op] = s;
             return s;
         }
     }
     ptx_spelling *fresh = spell(table, instruction);
-    fresh->next = first;
-    base_map_set(table->spellings, key, fresh);
+    fresh->next = table->spellings[instruction->op];
+    table->spellings[instruction->op] = fresh;
     return fresh;
 }
 

@@ -96,7 +96,7 @@ typedef struct ptx_table {
     base_map *mods; /* lower-case text to number */
     ptx_form *forms[PTX_OP_COUNT];
     unsigned counts[PTX_OP_COUNT];
-    base_map *spellings; /* hash -> ptx_spelling */
+    ptx_spelling *spellings[PTX_OP_COUNT];
     uint32_t spelling_count;
 } ptx_table;
 

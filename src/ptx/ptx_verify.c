@@ -717,26 +717,55 @@ static const ptx_form *find_form(verifier *v, const ptx_spelling *spelling, unsi
     return fits;
 }
 
-/* The spelling and the types of up to five operands that are registers or floating constants, all in one
- * number: instructions that share it share their form. 0: there is more to the operands. */
+/* What the rules of operands look at in one: kind, type, and of an integer whether it is one of those that
+ * check_value and its like ask for. UINT8_MAX: there is more to it. */
+static unsigned signature_of_operand(const ptx_operand *operand, bool of_reals) {
+    enum { TYPE_BITS = 6, REGISTER = 1 << TYPE_BITS, REAL = 2 << TYPE_BITS, MEMORY = 3 << TYPE_BITS };
+    enum { LABEL = 8, MORE = UINT8_MAX };
+    _Static_assert(PTX_TYPE_COUNT < (1 << TYPE_BITS) - 1, "a type fits its field, and MORE is none");
+    if (operand->negated) {
+        return MORE;
+    }
+    switch ((ptx_operand_kind)operand->kind) {
+    case PTX_OPERAND_REGISTER:
+        return REGISTER | operand->of.reg->type;
+    case PTX_OPERAND_LABEL:
+        return LABEL;
+    case PTX_OPERAND_MEMORY:
+        return operand->count == 1 && operand->args[0].kind == PTX_OPERAND_REGISTER &&
+                       !operand->args[0].negated
+                   ? MEMORY | operand->args[0].of.reg->type
+                   : MORE;
+    case PTX_OPERAND_IMMEDIATE:
+        if (operand->immediate != PTX_IMMEDIATE_INT) {
+            return of_reals ? REAL | operand->immediate : MORE;
+        }
+        return operand->bits == 0     ? 1
+               : operand->bits == 4   ? 2
+               : operand->bits == 8   ? 3
+               : operand->bits == 16  ? 4
+               : operand->bits == 128 ? 5
+                                      : 6;
+    default:
+        return MORE;
+    }
+}
+
+/* The spelling and the signatures of up to five operands, all in one number: instructions that share it share
+ * their form. 0: there is more to the operands. */
 static uint64_t signature_of(const ptx_spelling *spelling, const ptx_instruction *instruction) {
-    enum { OPERAND_BITS = 8, TYPE_BITS = 6 };
-    _Static_assert(PTX_TYPE_COUNT <= 1 << TYPE_BITS, "a type fits its field");
+    enum { OPERAND_BITS = 8 };
     uint64_t signature = spelling->number;
     bool of_reals = instruction->type == PTX_TYPE_F32 || instruction->type == PTX_TYPE_F64;
     if (instruction->operand_count > 5 || spelling->number >= 1 << 20) {
         return 0;
     }
     for (unsigned i = 0; i < instruction->operand_count; i++) {
-        const ptx_operand *operand = &instruction->operands[i];
-        bool is_register = operand->kind == PTX_OPERAND_REGISTER,
-             is_real = of_reals && operand->kind == PTX_OPERAND_IMMEDIATE &&
-                       operand->immediate != PTX_IMMEDIATE_INT;
-        if ((!is_register && !is_real) || operand->negated) {
+        unsigned of_operand = signature_of_operand(&instruction->operands[i], of_reals);
+        if (of_operand == UINT8_MAX) {
             return 0;
         }
-        signature = signature << OPERAND_BITS | (is_register ? 1u << TYPE_BITS | operand->of.reg->type
-                                                             : 2u << TYPE_BITS | operand->immediate);
+        signature = signature << OPERAND_BITS | of_operand;
     }
     return (signature << 3 | instruction->operand_count) + 1;
 }
