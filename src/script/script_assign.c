@@ -49,6 +49,11 @@ static bool refuse_immutable(script_evaluator *e, const script_binding *old, bas
     return true;
 }
 
+bool script_may_rebind(script_evaluator *e, const char *name, base_span span) {
+    script_binding *old = is_kernel_rules(e) ? script_find_local(e, name) : NULL;
+    return !old || !refuse_immutable(e, old, span, false);
+}
+
 /* ---- lets and scalars ---- */
 
 static script_value make_let(script_evaluator *e, const char *name, const ir_expr *value, base_span span) {
@@ -117,7 +122,7 @@ static void name_elements(script_evaluator *e, const char *name, script_value li
         base_builder text;
         base_builder_start(&text, e->arena);
         base_builder_format(&text, "%s_", name);
-        script_value_text(key, false, &text);
+        script_value_text(e, key, false, &text);
         if (is_list)
             name_elements(e, text.data, item, depth - 1, span);
         else
@@ -279,10 +284,8 @@ static bool store_into_item(script_evaluator *e, const script_node *target, scri
     return true;
 }
 
-static void assign_item(script_evaluator *e, const script_node *target, script_value value,
-                        base_span value_span) {
-    script_value object = script_expression(e, target->a);
-    script_value index = script_subscript_index(e, target->b);
+static void assign_to_item(script_evaluator *e, const script_node *target, script_value object,
+                           script_value index, script_value value, base_span value_span) {
     if (script_is_poison(object) || script_is_poison(index) || script_is_poison(value))
         return;
     if (object.kind == SCRIPT_VALUE_TENSOR) {
@@ -308,18 +311,22 @@ static void assign_item(script_evaluator *e, const script_node *target, script_v
         return;
     }
     if (object.kind == SCRIPT_VALUE_LIST) {
-        int64_t i, count = (int64_t)object.as.list->items.count;
-        if (!script_constant_int(e, index, &i, target->b->span, "the index of a list"))
-            return;
-        if (i < -count || i >= count)
-            script_error(e, "T0263", target->b->span, "index %lld is outside a list of %lld items",
-                         (long long)i, (long long)count);
-        else
-            object.as.list->items.items[i < 0 ? i + count : i] = value;
+        script_list_assign(e, object, index, value, target->b->span, value_span);
+        return;
+    }
+    if (object.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, object.as.object->class, "__setitem__")) {
+        script_call_method_two(e, object, "__setitem__", index, value, target->span);
         return;
     }
     script_error(e, "T0262", target->span, "the items of %s cannot be assigned",
                  script_value_name(e->arena, object));
+}
+
+static void assign_item(script_evaluator *e, const script_node *target, script_value value,
+                        base_span value_span) {
+    script_value object = script_expression(e, target->a);
+    script_value index = script_subscript_index(e, target->b);
+    assign_to_item(e, target, object, index, value, value_span);
 }
 
 static bool has_duplicate(script_evaluator *e, const script_node *target) {
@@ -572,8 +579,9 @@ static void augmented_item(script_evaluator *e, const script_node *node, script_
     }
     if (object.kind != SCRIPT_VALUE_TENSOR) {
         script_value old = script_get_item(e, object, index, node->a->span, node->a->b->span);
-        if (!script_is_poison(old))
-            script_assign(e, node->a, script_binary(e, node->op, old, value, node->span), node->b->span);
+        script_value result = script_augment(e, node->op, old, value, node->span, node->b->span);
+        if (!script_is_poison(result))
+            assign_to_item(e, node->a, object, index, result, node->b->span);
         return;
     }
     ir_tensor *tensor = object.as.tensor;
@@ -594,7 +602,7 @@ void script_augmented_assign(script_evaluator *e, const script_node *node) {
     }
     if (node->a->kind != SCRIPT_NAME) {
         script_value before = script_expression(e, node->a);
-        script_value result = script_binary(e, node->op, before, value, node->span);
+        script_value result = script_augment(e, node->op, before, value, node->span, node->b->span);
         if (!script_is_poison(result))
             script_assign(e, node->a, result, node->b->span);
         return;
@@ -603,7 +611,7 @@ void script_augmented_assign(script_evaluator *e, const script_node *node) {
     if (old && refuse_immutable(e, old, node->a->span, true))
         return;
     script_value before = script_lookup(e, node->a->text, node->a->span);
-    script_value result = script_binary(e, node->op, before, value, node->span);
+    script_value result = script_augment(e, node->op, before, value, node->span, node->b->span);
     if (!script_is_poison(result))
         script_assign(e, node->a, result, node->b->span);
 }

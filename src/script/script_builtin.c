@@ -78,7 +78,7 @@ script_value script_word_reduce(script_evaluator *e, const script_call *call) {
     return v;
 }
 
-/* map(f, lists...): as a list. */
+/* map(f, lists...): all at once, given one by one. */
 script_value script_word_map(script_evaluator *e, const script_call *call) {
     size_t count = call->rest.items.count, shortest = SIZE_MAX;
     script_list **lists = BASE_NEW_ARRAY(e->arena, script_list *, count + 1);
@@ -98,7 +98,7 @@ script_value script_word_map(script_evaluator *e, const script_call *call) {
             return v;
         script_list_add(e->arena, result, v);
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 script_value script_word_filter(script_evaluator *e, const script_call *call) {
@@ -111,7 +111,7 @@ script_value script_word_filter(script_evaluator *e, const script_call *call) {
         script_value v = list->items.items[i];
         script_value test =
             call->value[0].kind == SCRIPT_VALUE_NONE ? v : call_one(e, call->value[0], v, call->span);
-        if (!script_value_truth(test, &truth)) {
+        if (!script_truth(e, test, &truth, call->span)) {
             if (!script_is_poison(test))
                 script_constant_bool(e, test, &truth, call->span, "the test of filter");
             return script_poison();
@@ -119,7 +119,7 @@ script_value script_word_filter(script_evaluator *e, const script_call *call) {
         if (truth)
             script_list_add(e->arena, result, v);
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 /* ---- order ---- */
@@ -197,86 +197,7 @@ script_value script_word_list_sort(script_evaluator *e, const script_call *call)
     return script_none();
 }
 
-/* ---- sets ---- */
-
-static bool is_member(script_list *list, script_value v) {
-    return script_list_find(list, v, 1) != SIZE_MAX;
-}
-
-bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span) {
-    if (v.kind == SCRIPT_VALUE_LIST || v.kind == SCRIPT_VALUE_DICT || v.kind == SCRIPT_VALUE_SET ||
-        script_is_ir(v)) {
-        script_error(e, "T0262", span, "%s cannot be in a set", script_value_name(e->arena, v));
-        return false;
-    }
-    script_charge(e, 1);
-    if (set.as.list->items.count >= SCRIPT_MAX_ENTRIES) {
-        script_error(e, "T0263", span, "a set of over %d items", SCRIPT_MAX_ENTRIES);
-        return false;
-    }
-    if (!is_member(set.as.list, v))
-        script_list_add(e->arena, set, v);
-    return true;
-}
-
-script_value script_word_set(script_evaluator *e, const script_call *call) {
-    script_list *list;
-    script_value set = script_list_make(e->arena, SCRIPT_VALUE_SET);
-    if (!call->given[0])
-        return set;
-    if (!script_iterate(e, call->value[0], &list, call->span))
-        return script_poison();
-    for (size_t i = 0; i < list->items.count; i++)
-        if (!script_set_add(e, set, list->items.items[i], call->span))
-            return script_poison();
-    return set;
-}
-
-/* a | b, a & b, a - b, a ^ b */
-script_value script_set_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
-                                 base_span span) {
-    script_value set = script_list_make(e->arena, SCRIPT_VALUE_SET);
-    bool from_b = op == SCRIPT_OP_BITOR || op == SCRIPT_OP_BITXOR;
-    for (size_t i = 0; i < a.as.list->items.count; i++) {
-        bool both = is_member(b.as.list, a.as.list->items.items[i]);
-        if ((op == SCRIPT_OP_BITOR || both == (op == SCRIPT_OP_BITAND)) &&
-            !script_set_add(e, set, a.as.list->items.items[i], span))
-            return script_poison();
-    }
-    for (size_t i = 0; from_b && i < b.as.list->items.count; i++)
-        if (!is_member(a.as.list, b.as.list->items.items[i]) &&
-            !script_set_add(e, set, b.as.list->items.items[i], span))
-            return script_poison();
-    return set;
-}
-
-script_value script_word_set_method(script_evaluator *e, const script_call *call) {
-    script_value set = call->receiver;
-    script_list *list, *own = set.as.list;
-    switch (call->word->data) {
-    case 0: /* add */
-        return script_set_add(e, set, call->value[0], call->span) ? script_none() : script_poison();
-    case 1: /* discard, remove */
-        for (size_t i = 0; i < own->items.count; i++)
-            if (script_value_equal(own->items.items[i], call->value[0], 20)) {
-                script_list_moved(own);
-                memmove(&own->items.items[i], &own->items.items[i + 1],
-                        (own->items.count - i - 1) * sizeof(own->items.items[0]));
-                own->items.count--;
-                break;
-            }
-        return script_none();
-    default: { /* union, intersection, difference */
-        if (!script_iterate(e, call->value[0], &list, call->span))
-            return script_poison();
-        static const script_operator ops[] = {SCRIPT_OP_BITOR, SCRIPT_OP_BITAND, SCRIPT_OP_SUB};
-        return script_set_operator(e, ops[call->word->data - 2], set, list_value(list, SCRIPT_VALUE_SET),
-                                   call->span);
-    }
-    }
-}
-
-/* ---- lists and dicts ---- */
+/* ---- lists ---- */
 
 static bool item_place(script_evaluator *e, const script_list *list, script_value v, base_span span,
                        int64_t *at) {
@@ -292,15 +213,6 @@ static bool item_place(script_evaluator *e, const script_list *list, script_valu
     return true;
 }
 
-static script_value take_item(script_list *list, size_t at) {
-    script_value v = list->items.items[at];
-    script_list_moved(list);
-    memmove(&list->items.items[at], &list->items.items[at + 1],
-            (list->items.count - at - 1) * sizeof(list->items.items[0]));
-    list->items.count--;
-    return v;
-}
-
 script_value script_word_list_method(script_evaluator *e, const script_call *call) {
     script_list *list = call->receiver.as.list;
     size_t count = list->items.count, found = count, number = 0;
@@ -313,7 +225,7 @@ script_value script_word_list_method(script_evaluator *e, const script_call *cal
         }
         if (call->given[0] && !item_place(e, list, call->value[0], call->span, &at))
             return script_poison();
-        return take_item(list, (size_t)at);
+        return script_list_take(list, (size_t)at);
     case 1: /* insert */
         if (!script_constant_int(e, call->value[0], &at, call->span, "the index of a list"))
             return script_poison();
@@ -340,7 +252,7 @@ script_value script_word_list_method(script_evaluator *e, const script_call *cal
         }
         if (call->word->data == 2)
             return script_int((int64_t)found);
-        take_item(list, found);
+        script_list_take(list, found);
         return script_none();
     case 5: /* reverse */
         for (size_t i = 0, j = count; i + 1 < j; i++) {
@@ -360,67 +272,6 @@ script_value script_word_list_method(script_evaluator *e, const script_call *cal
         list->items.count = 0;
         return script_none();
     }
-}
-
-static void take_entry(script_list *list, const script_value *value) {
-    size_t at = (size_t)(value - list->items.items) - 1;
-    take_item(list, at);
-    take_item(list, at);
-}
-
-script_value script_word_dict_method(script_evaluator *e, const script_call *call) {
-    script_value *found;
-    switch (call->word->data) {
-    case 0: /* pop */
-        found = script_dict_find(call->receiver, call->value[0]);
-        if (found) {
-            script_value v = *found;
-            take_entry(call->receiver.as.list, found);
-            return v;
-        }
-        if (call->given[1])
-            return call->value[1];
-        script_error(e, "T0263", call->span, "the dict has no such key");
-        return script_poison();
-    case 1: /* setdefault */
-        found = script_dict_find(call->receiver, call->value[0]);
-        if (found)
-            return *found;
-        script_dict_set(e, call->receiver, call->value[0], call->given[1] ? call->value[1] : script_none(),
-                        call->span);
-        return call->given[1] ? call->value[1] : script_none();
-    default: /* update */
-        if (call->given[0] && call->value[0].kind != SCRIPT_VALUE_DICT) {
-            script_error(e, "T0205", call->place[0], "update takes a dict, not %s",
-                         script_value_name(e->arena, call->value[0]));
-            return script_poison();
-        }
-        for (size_t i = 0; call->given[0] && i + 1 < call->value[0].as.list->items.count; i += 2)
-            script_dict_set(e, call->receiver, call->value[0].as.list->items.items[i],
-                            call->value[0].as.list->items.items[i + 1], call->span);
-        for (size_t i = 0; i < call->keywords.items.count; i++) {
-            const script_argument *item = &call->keywords.items.items[i];
-            script_dict_set(e, call->receiver, script_string(e->arena, item->name, strlen(item->name)),
-                            item->value, item->span);
-        }
-        return script_none();
-    }
-}
-
-void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span) {
-    int64_t at;
-    if (object.kind == SCRIPT_VALUE_DICT) {
-        script_value *found = script_dict_find(object, index);
-        if (found)
-            take_entry(object.as.list, found);
-        else
-            script_error(e, "T0263", span, "the dict has no such key");
-    } else if (object.kind == SCRIPT_VALUE_LIST) {
-        if (item_place(e, object.as.list, index, span, &at))
-            take_item(object.as.list, (size_t)at);
-    } else
-        script_error(e, "T0262", span, "the items of %s cannot be deleted",
-                     script_value_name(e->arena, object));
 }
 
 /* ---- itertools ---- */
@@ -458,7 +309,7 @@ script_value script_word_product(script_evaluator *e, const script_call *call) {
             at[--i] = 0;
         ends = i == 0;
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 script_value script_word_chain(script_evaluator *e, const script_call *call) {
@@ -471,7 +322,7 @@ script_value script_word_chain(script_evaluator *e, const script_call *call) {
         for (size_t j = 0; j < list->items.count; j++)
             script_list_add(e->arena, result, list->items.items[j]);
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 script_value script_word_accumulate(script_evaluator *e, const script_call *call) {
@@ -490,7 +341,7 @@ script_value script_word_accumulate(script_evaluator *e, const script_call *call
                   : script_call_value(e, call->value[1], &arguments, NULL, call->span, call->span);
         script_list_add(e->arena, result, sum);
     }
-    return script_is_poison(sum) ? sum : result;
+    return script_is_poison(sum) ? sum : script_iterator_make(e, result.as.list);
 }
 
 /* Tuples of the items at r places: in rising order, or in every order of different places. */
@@ -529,20 +380,7 @@ script_value script_word_choices(script_evaluator *e, const script_call *call) {
             depth--;
         depth -= depth == 0;
     }
-    return result;
-}
-
-/* next(items): the first one; what a generator would go on to is not kept. */
-script_value script_word_next(script_evaluator *e, const script_call *call) {
-    script_list *list;
-    if (!script_iterate(e, call->value[0], &list, call->span))
-        return script_poison();
-    if (list->items.count > 0)
-        return list->items.items[0];
-    if (call->given[1])
-        return call->value[1];
-    script_error(e, "T0263", call->span, "next of nothing");
-    return script_poison();
+    return script_iterator_make(e, result.as.list);
 }
 
 /* ---- numbers ---- */
@@ -564,12 +402,59 @@ script_value script_word_python_pow(script_evaluator *e, const script_call *call
                : v;
 }
 
+/* To a multiple of 10^digits, ties to even. */
+static script_value round_integer(script_evaluator *e, int64_t value, int64_t digits, base_span span) {
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, unit = 1;
+    for (int64_t i = 0; i < digits; i++) {
+        if (unit > UINT64_MAX / 20) /* more than twice the value */
+            return script_int(0);
+        unit *= 10;
+    }
+    uint64_t rest = magnitude % unit, whole = magnitude / unit;
+    whole += rest > unit - rest || (rest == unit - rest && whole % 2 == 1);
+    uint64_t result = whole * unit;
+    if (result > (uint64_t)INT64_MAX) {
+        script_error(e, "T0260", span, "the result does not fit a 64-bit integer");
+        return script_poison();
+    }
+    return script_int(value < 0 ? -(int64_t)result : (int64_t)result);
+}
+
+/* The same of a float: exact digits, cut at a decimal place before the point. */
+static double round_tens(double x, int digits) {
+    char text[400], cut[400];
+    snprintf(text, sizeof(text), "%.0f", trunc(fabs(x)));
+    int size = (int)strlen(text), kept = size - digits;
+    if (kept < 0)
+        return copysign(0.0, x);
+    bool above = text[kept] > '5', half = text[kept] == '5';
+    for (int i = kept + 1; half && i < size; i++)
+        above |= text[i] != '0';
+    above |= half && trunc(x) != x;
+    bool odd = kept > 0 && (text[kept - 1] - '0') % 2 == 1;
+    memset(text + kept, '0', (size_t)digits);
+    snprintf(cut, sizeof(cut), "%s", kept == 0 ? "0" : text);
+    double down = strtod(cut, NULL);
+    if (!above && !(half && odd))
+        return copysign(down, x);
+    text[size] = 0; /* one more in the last place that is kept */
+    int i = kept - 1;
+    for (; i >= 0 && text[i] == '9'; i--)
+        text[i] = '0';
+    if (i >= 0)
+        text[i]++;
+    snprintf(cut, sizeof(cut), i < 0 ? "1%s" : "%s", text);
+    return copysign(strtod(cut, NULL), x);
+}
+
 /* To the nearest, ties to even. */
 script_value script_word_python_round(script_evaluator *e, const script_call *call) {
     int64_t i, digits = 0;
     const script_value *d = script_argument_of(call, "ndigits");
+    if (d && !script_constant_int(e, *d, &digits, call->span, "the number of digits"))
+        return script_poison();
     if (script_value_integer(call->value[0], &i))
-        return script_int(i);
+        return digits < 0 ? round_integer(e, i, -digits, call->span) : script_int(i);
     if (call->value[0].kind != SCRIPT_VALUE_FLOAT) {
         script_error(e, "T0210", call->span, "round takes a compile-time number, not %s",
                      script_value_name(e->arena, call->value[0]));
@@ -577,12 +462,11 @@ script_value script_word_python_round(script_evaluator *e, const script_call *ca
     }
     double x = call->value[0].as.real;
     if (d) {
-        char text[400];
-        if (!script_constant_int(e, *d, &digits, call->span, "the number of digits") || digits < 0 ||
-            digits > 30 || !(fabs(x) < 1e300)) {
-            script_error(e, "T0262", call->span, "round takes 0 to 30 digits");
-            return script_poison();
-        }
+        char text[800];
+        if (!(fabs(x) < (double)INFINITY) || digits > 340)
+            return script_float(x);
+        if (digits < 0)
+            return script_float(round_tens(x, digits < -400 ? 400 : (int)-digits));
         snprintf(text, sizeof(text), "%.*f", (int)digits, x);
         return script_float(strtod(text, NULL));
     }
@@ -598,7 +482,29 @@ script_value script_word_bit_length(script_evaluator *e, const script_call *call
     (void)e;
     int64_t v = call->receiver.as.integer;
     uint64_t bits = v < 0 && !call->receiver.flag ? 0 - (uint64_t)v : (uint64_t)v;
+    if (call->word->data == 1)
+        return script_int(__builtin_popcountll(bits));
     return script_int(bits ? 64 - __builtin_clzll(bits) : 0);
+}
+
+/* Equal values have equal hashes; which number it is, is nobody's business. */
+script_value script_word_hash(script_evaluator *e, const script_call *call) {
+    uint64_t hash;
+    int64_t number;
+    script_value v = call->value[0];
+    script_list *fields;
+    if (script_value_integer(v, &number))
+        return script_int(number);
+    if (v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__hash__"))
+        return script_call_method(e, v, "__hash__", NULL, call->span);
+    if (v.kind == SCRIPT_VALUE_OBJECT && v.as.object->class->kind == SCRIPT_CLASS_RECORD &&
+        v.as.object->class->is_frozen && script_iterate(e, v, &fields, call->span))
+        v = list_value(fields, SCRIPT_VALUE_TUPLE);
+    if (!script_value_hash(v, &hash)) {
+        script_error(e, "T0262", call->place[0], "%s has no hash", script_value_name(e->arena, v));
+        return script_poison();
+    }
+    return script_int((int64_t)(hash >> 2));
 }
 
 /* ---- attributes by name ---- */
@@ -673,6 +579,8 @@ script_value script_word_type(script_evaluator *e, const script_call *call) {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (kinds[i].kind == v.kind)
             return (script_value){.kind = SCRIPT_VALUE_WORD, .as.word = script_word_find(kinds[i].path)};
+    if (v.kind == SCRIPT_VALUE_NONE)
+        return v; /* a type of its own: isinstance(x, type(None)) */
     script_not_supported(e, call->span, "type of %s", script_value_name(e->arena, v));
     return script_poison();
 }
@@ -688,7 +596,7 @@ script_value script_word_print(script_evaluator *e, const script_call *call) {
         script_value v = call->rest.items.items[i].value;
         if (i > 0)
             base_builder_char(&text, ' ');
-        if (!script_value_text(v, false, &text))
+        if (!script_value_text(e, v, false, &text))
             base_builder_format(&text, "<%s>", script_value_name(e->arena, v));
     }
     base_report(e->diagnostics, BASE_NOTE, "T0387", call->span, "%s", text.data);

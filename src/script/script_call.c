@@ -417,8 +417,8 @@ static bool bind_closure(script_evaluator *e, script_closure *closure, const scr
     return good;
 }
 
-script_value script_call_closure(script_evaluator *e, script_closure *closure, script_arguments *arguments,
-                                 base_span span) {
+static script_value run_closure(script_evaluator *e, script_closure *closure, script_arguments *arguments,
+                                base_span span) {
     if (!script_enter(e, span))
         return script_poison();
     script_scope *caller = e->scope;
@@ -460,4 +460,35 @@ script_value script_call_closure(script_evaluator *e, script_closure *closure, s
     e->inline_depth = outer_depth;
     script_leave(e);
     return result;
+}
+
+/* The arguments of a call of a cached function as a key; NONE: one of them cannot be in a dict. */
+static script_value cache_key(script_evaluator *e, const script_arguments *arguments) {
+    script_value key = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    for (size_t i = 0; i < arguments->items.count; i++) {
+        const script_argument *argument = &arguments->items.items[i];
+        script_value v = argument->value;
+        if (!script_value_is_constant(v) && v.kind != SCRIPT_VALUE_TUPLE && v.kind != SCRIPT_VALUE_OBJECT)
+            return script_none();
+        if (argument->name)
+            script_list_add(e->arena, key, script_string(e->arena, argument->name, strlen(argument->name)));
+        script_list_add(e->arena, key, v);
+    }
+    return key;
+}
+
+/* functools.cache: a call with the same constants gives the result from before. */
+script_value script_call_closure(script_evaluator *e, script_closure *closure, script_arguments *arguments,
+                                 base_span span) {
+    script_value key = closure->results ? cache_key(e, arguments) : script_none();
+    if (key.kind == SCRIPT_VALUE_NONE)
+        return run_closure(e, closure, arguments, span);
+    script_value results = {.kind = SCRIPT_VALUE_DICT, .as.list = closure->results};
+    script_value *found = script_dict_find(results, key);
+    if (found)
+        return *found;
+    script_value v = run_closure(e, closure, arguments, span);
+    if (!script_is_poison(v) && !script_is_ir(v))
+        script_dict_set(e, results, key, v, span);
+    return v;
 }

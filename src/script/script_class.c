@@ -46,6 +46,76 @@ script_value script_call_method(script_evaluator *e, script_value object, const 
     return script_call_value(e, bound_value(e, closure, object), &arguments, NULL, span, span);
 }
 
+script_value script_call_method_two(script_evaluator *e, script_value object, const char *name,
+                                    script_value first, script_value second, base_span span) {
+    script_closure *closure = script_find_method(e, object.as.object->class, name);
+    script_arguments arguments = {0};
+    base_vector_push(e->arena, &arguments.items, (script_argument){.value = first, .span = span});
+    base_vector_push(e->arena, &arguments.items, (script_argument){.value = second, .span = span});
+    return script_call_value(e, bound_value(e, closure, object), &arguments, NULL, span, span);
+}
+
+/* ---- what Python asks of an object ---- */
+
+bool script_truth(script_evaluator *e, script_value v, bool *truth, base_span span) {
+    if (v.kind != SCRIPT_VALUE_OBJECT)
+        return script_value_truth(v, truth);
+    const script_class *class = v.as.object->class;
+    const char *name = script_find_method(e, class, "__bool__")  ? "__bool__"
+                       : script_find_method(e, class, "__len__") ? "__len__"
+                                                                 : NULL;
+    return script_value_truth(name ? script_call_method(e, v, name, NULL, span) : v, truth);
+}
+
+bool script_need_truth(script_evaluator *e, script_value v, bool *truth, base_span span, const char *what) {
+    if (script_truth(e, v, truth, span))
+        return true;
+    if (!script_is_poison(v))
+        script_constant_bool(e, v, truth, span, what);
+    return false;
+}
+
+/* As Python writes records and members of enumerations, else by __str__ and __repr__. */
+bool script_object_text(script_evaluator *e, const script_object *object, bool repr, unsigned depth,
+                        base_builder *out) {
+    const script_class *class = object->class;
+    script_value v = {.kind = SCRIPT_VALUE_OBJECT, .as.object = (script_object *)(uintptr_t)object};
+    const char *method = NULL;
+    if (e && !repr && script_find_method(e, class, "__str__"))
+        method = "__str__";
+    else if (e && script_find_method(e, class, "__repr__"))
+        method = "__repr__";
+    if (method) {
+        script_value text = script_call_method(e, v, method, NULL, class->span);
+        if (text.kind != SCRIPT_VALUE_STRING)
+            return false;
+        base_builder_add(out, text.as.string.text, text.as.string.size);
+        return true;
+    }
+    if (depth == 0)
+        return false;
+    if (script_is_enumeration(class)) {
+        const script_value *name = &script_scope_find(e, object->fields, "name")->value;
+        const script_value *value = &script_scope_find(e, object->fields, "value")->value;
+        if (class->kind == SCRIPT_CLASS_NUMBERS && !repr)
+            return script_value_text_at(e, *value, true, depth - 1, out);
+        base_builder_format(out, repr ? "<%s.%s: " : "%s.%s", class->name, name->as.string.text);
+        return !repr ||
+               (script_value_text_at(e, *value, true, depth - 1, out) && (base_builder_char(out, '>'), true));
+    }
+    if (class->kind != SCRIPT_CLASS_RECORD)
+        return false;
+    base_builder_format(out, "%s(", class->name);
+    for (size_t i = 0; i < class->fields.count; i++) {
+        const script_binding *field = script_scope_find(e, object->fields, class->fields.items[i].name);
+        base_builder_format(out, i > 0 ? ", %s=" : "%s=", class->fields.items[i].name);
+        if (!field || out->size > (1u << 20) || !script_value_text_at(e, field->value, true, depth - 1, out))
+            return false;
+    }
+    base_builder_char(out, ')');
+    return true;
+}
+
 /* What a name of a class is for one of its objects, or for the class itself. */
 static script_value member_value(script_evaluator *e, script_value owner, script_value class,
                                  script_value member, base_span span) {
@@ -99,7 +169,14 @@ script_value script_object_attribute(script_evaluator *e, script_value owner, co
     }
     if ((binding = class_find(e, class, name)))
         return member_value(e, owner, class_value(class), binding->value, span);
-    if (strcmp(name, "__name__") == 0 && owner.kind == SCRIPT_VALUE_CLASS)
+    if (class->is_tuple && owner.kind == SCRIPT_VALUE_OBJECT) {
+        script_value v = script_member(e, owner, "NamedTuple", name, span, found);
+        if (*found)
+            return v;
+        *found = true;
+    }
+    if ((strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0) &&
+        owner.kind == SCRIPT_VALUE_CLASS)
         return script_string(e->arena, class->name, strlen(class->name));
     *found = false;
     return script_poison();
@@ -118,6 +195,13 @@ void script_object_assign(script_evaluator *e, script_value owner, const script_
     script_binding *member = class_find(e, object->class, target->text);
     if (member && member->value.kind == SCRIPT_VALUE_FUNCTION &&
         member->value.as.closure->role == SCRIPT_ROLE_PROPERTY) {
+        script_closure *setter = member->value.as.closure->setter;
+        script_arguments arguments = {0};
+        base_vector_push(e->arena, &arguments.items, (script_argument){.value = value, .span = value_span});
+        if (setter) {
+            script_call_value(e, bound_value(e, setter, owner), &arguments, NULL, target->span, target->span);
+            return;
+        }
         script_error(e, "T0227", target->span, "'%s' of %s is a property: it is computed, not assigned",
                      target->text, script_value_name(e->arena, owner));
         return;
@@ -308,7 +392,7 @@ script_value script_construct(script_evaluator *e, script_class *class, script_a
 
 /* replace(record, x=1), asdict(record), astuple(record) */
 script_value script_word_record(script_evaluator *e, const script_call *call) {
-    script_value v = call->value[0];
+    script_value v = call->receiver.kind == SCRIPT_VALUE_OBJECT ? call->receiver : call->value[0];
     if (v.kind != SCRIPT_VALUE_OBJECT || v.as.object->class->kind != SCRIPT_CLASS_RECORD) {
         script_error(e, "T0205", call->place[0], "%s takes a record, not %s", call->word->path,
                      script_value_name(e->arena, v));
@@ -478,6 +562,7 @@ static bool read_base(script_evaluator *e, script_class *class, const script_nod
     }
     if (is_word(v, "typing.NamedTuple")) {
         class->kind = SCRIPT_CLASS_RECORD;
+        class->is_tuple = class->is_ordered = class->is_frozen = true;
         return true;
     }
     if (is_word(v, "python.object") || (v.kind == SCRIPT_VALUE_WORD && v.as.word->data == 'E'))
@@ -513,6 +598,9 @@ static void apply_decorators(script_evaluator *e, script_class *class, const scr
             script_value *frozen = script_dict_find(*d.as.decorator.options, key);
             bool truth;
             class->is_frozen |= frozen && script_value_truth(*frozen, &truth) && truth;
+            const script_value *order =
+                script_dict_find(*d.as.decorator.options, script_string(e->arena, "order", 5));
+            class->is_ordered |= order && script_value_truth(*order, &truth) && truth;
         }
     }
 }

@@ -101,7 +101,7 @@ static const ir_expr *literal(script_evaluator *e, script_value v, num_dtype dty
     if (!literal_fits(v, dtype)) {
         base_builder text;
         base_builder_start(&text, e->arena);
-        script_value_text(v, false, &text);
+        script_value_text(e, v, false, &text);
         base_diagnostic *d =
             script_error(e, "T0231", span, "%s does not fit %s", text.data, num_dtype_name(dtype));
         base_help(e->diagnostics, d, "give the literal a type of its own, as T.int64(%s)", text.data);

@@ -133,6 +133,14 @@ bool script_decorators(script_evaluator *e, const script_node *node, script_list
     return good;
 }
 
+/* @name.setter: the property of this name, with a function that its assignment calls. */
+script_value script_setter_of(script_evaluator *e, script_value property) {
+    script_value v = {.kind = SCRIPT_VALUE_DECORATOR};
+    v.as.decorator.word = script_word_find("property.setter");
+    v.as.decorator.options = base_arena_copy(e->arena, &property, sizeof(property));
+    return v;
+}
+
 static script_value role_of(script_evaluator *e, script_value v, script_role role) {
     v.as.closure = base_arena_copy(e->arena, v.as.closure, sizeof(*v.as.closure));
     v.as.closure->role = role;
@@ -155,6 +163,18 @@ script_value script_decorate(script_evaluator *e, script_value decorator, script
         base_vector_push(e->arena, &arguments.items, (script_argument){.value = v, .span = span});
         return script_call_value(e, decorator, &arguments, node, span, span);
     }
+    if (kind == SCRIPT_DECORATOR_SETTER && v.kind == SCRIPT_VALUE_FUNCTION) {
+        script_value property = role_of(e, *decorator.as.decorator.options, SCRIPT_ROLE_PROPERTY);
+        property.as.closure->setter = v.as.closure;
+        return property;
+    }
+    if (kind == SCRIPT_DECORATOR_CACHE && v.kind == SCRIPT_VALUE_FUNCTION) {
+        v = role_of(e, v, v.as.closure->role);
+        v.as.closure->results = script_list_make(e->arena, SCRIPT_VALUE_DICT).as.list;
+        return v;
+    }
+    if (kind == SCRIPT_DECORATOR_CACHE)
+        return v;
     if (v.kind != SCRIPT_VALUE_FUNCTION || (size_t)kind >= sizeof(roles) / sizeof(roles[0])) {
         script_error(e, "T0208", span, "this decorator does not go with %s", script_value_name(e->arena, v));
         return script_poison();

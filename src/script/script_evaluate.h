@@ -222,15 +222,40 @@ script_value script_call_partial(script_evaluator *e, const script_partial *part
 
 /* ---- what compile-time Python shares (script_builtin.c, script_text.c) ---- */
 enum {
+    SCRIPT_MAX_ITEMS = 1 << 20,   /* of a sequence */
     SCRIPT_MAX_ENTRIES = 1 << 16, /* of a dict or set */
     SCRIPT_MAX_TEXT = 1 << 24
 };
+script_value script_dict_item(script_evaluator *e, script_value dict, script_value key, base_span span);
+script_value script_dict_join(script_evaluator *e, script_value a, script_value b, base_span span);
+script_value script_as_tuple(script_evaluator *e, script_value v);
+script_value script_text_percent(script_evaluator *e, script_value text, script_value values, base_span span);
 bool script_set_add(script_evaluator *e, script_value set, script_value v, base_span span);
 script_value script_set_operator(script_evaluator *e, script_operator op, script_value a, script_value b,
                                  base_span span);
-void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span);
 bool script_format_value(script_evaluator *e, script_value v, const char *text, base_span span,
                          base_builder *out);
+
+/* ---- items of sequences, iterators (script_sequence.c) ---- */
+size_t script_text_length(const char *text, size_t size); /* characters of UTF-8 */
+size_t script_text_offset(const char *text, size_t size, size_t character);
+void script_text_characters(script_evaluator *e, script_value text, script_list *out);
+/* An item or a slice of a tuple, list or text; of a range. */
+script_value script_sequence_item(script_evaluator *e, script_value object, script_value index,
+                                  base_span span);
+script_value script_range_item(script_evaluator *e, script_value object, script_value index, base_span span);
+bool script_range_constants(script_value range, int64_t *start, int64_t *count, int64_t *step);
+void script_list_assign(script_evaluator *e, script_value object, script_value index, script_value value,
+                        base_span span, base_span value_span);
+script_value script_list_take(script_list *list, size_t at);
+void script_delete_item(script_evaluator *e, script_value object, script_value index, base_span span);
+script_value script_no_key(script_evaluator *e, script_value key, base_span span); /* reports T0263 */
+script_value script_iterator_make(script_evaluator *e, script_list *list);
+bool script_iterator_find(script_value v, script_value item);
+void script_iterator_rest(script_evaluator *e, script_value v, script_list **list);
+script_value script_augment(script_evaluator *e, script_operator op, script_value before, script_value value,
+                            base_span span, base_span value_span);
+
 /* ---- classes written in the dialect (script_library.c) ---- */
 bool script_library_find(script_evaluator *e, const char *name, script_value *out);
 
@@ -410,6 +435,8 @@ void script_for_kernel(script_evaluator *e, const script_node *node);
 
 /* ---- statements (script_statement.c, script_assign.c) ---- */
 script_flow script_statements(script_evaluator *e, const script_nodes *body);
+/* False, and reported: the name is a let, a loop variable or a parameter of the kernel. */
+bool script_may_rebind(script_evaluator *e, const char *name, base_span span);
 /* The items of a with from this one on, then its body. */
 script_flow script_with_items(script_evaluator *e, const script_node *node, size_t from);
 void script_for_loop(script_evaluator *e, const script_node *node, const script_loop *loop);
@@ -461,13 +488,16 @@ enum {
     SCRIPT_DECORATOR_STATIC,
     SCRIPT_DECORATOR_CLASS,
     SCRIPT_DECORATOR_RECORD,
-    SCRIPT_DECORATOR_NOTHING /* caches and the like */
+    SCRIPT_DECORATOR_SETTER,
+    SCRIPT_DECORATOR_CACHE,
+    SCRIPT_DECORATOR_NOTHING /* wraps and the like */
 };
 /* ---- decorators, inline functions, templates (script_decorate.c, script_template.c) ---- */
 script_closure *script_closure_make(script_evaluator *e, const script_node *node, const char *name);
 /* The decorators of a function or class, outermost first. false: nothing is defined, and why is said or the
  * name is bound to what is not available. */
 bool script_decorators(script_evaluator *e, const script_node *node, script_list **list);
+script_value script_setter_of(script_evaluator *e, script_value property);
 bool script_is_decorator(script_value v, int which);
 script_value script_decorate(script_evaluator *e, script_value decorator, script_value v,
                              const script_node *node, base_span span);
@@ -494,6 +524,14 @@ bool script_is_subclass(const script_class *class, const script_class *base);
 script_closure *script_find_method(script_evaluator *e, const script_class *class, const char *name);
 script_value script_call_method(script_evaluator *e, script_value object, const char *name,
                                 const script_value *argument, base_span span);
+script_value script_call_method_two(script_evaluator *e, script_value object, const char *name,
+                                    script_value first, script_value second, base_span span);
+/* Truth of a compile-time value, by __bool__ and __len__ of objects; false: it has none (IR, or reported). */
+bool script_truth(script_evaluator *e, script_value v, bool *truth, base_span span);
+bool script_need_truth(script_evaluator *e, script_value v, bool *truth, base_span span, const char *what);
+/* str() or repr() of an object; false: it has none. */
+bool script_object_text(script_evaluator *e, const script_object *object, bool repr, unsigned depth,
+                        base_builder *out);
 void script_name_object(script_evaluator *e, script_value object, const char *name, unsigned depth,
                         base_span span);
 

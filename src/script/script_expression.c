@@ -32,12 +32,12 @@ static script_value formatted(script_evaluator *e, const script_node *node, base
         if (repr) {
             base_builder text;
             base_builder_start(&text, e->arena);
-            script_value_text(v, true, &text);
+            script_value_text(e, v, true, &text);
             v = script_string(e->arena, text.data ? text.data : "", text.size);
         }
         return script_format_value(e, v, spec, node->span, out) ? v : script_poison();
     }
-    if (!script_value_text(v, repr, out)) {
+    if (!script_value_text(e, v, repr, out)) {
         base_diagnostic *d = script_error(e, "T0262", node->span, "%s has no text while compiling",
                                           script_value_name(e->arena, v));
         base_help(e->diagnostics, d, "an f-string takes compile-time values only");
@@ -195,7 +195,7 @@ static bool comprehend(script_evaluator *e, const script_node *node, size_t clau
         bool good = bind_target(e, part->a, items->items.items[i]), wanted = true;
         for (size_t j = 0; good && wanted && j < part->items.count; j++) {
             script_value condition = script_expression(e, part->items.items[j]);
-            if (!script_value_truth(condition, &wanted)) {
+            if (!script_truth(e, condition, &wanted, node->span)) {
                 if (!script_is_poison(condition))
                     script_error(e, "T0210", part->items.items[j]->span,
                                  "a condition of a comprehension must be known while compiling");
@@ -219,7 +219,9 @@ static script_value comprehension(script_evaluator *e, const script_node *node) 
     script_scope_open(e, false)->is_comprehension = true;
     bool good = comprehend(e, node, 0, result);
     script_scope_close(e);
-    return good ? result : script_poison();
+    if (!good)
+        return script_poison();
+    return node->kind == SCRIPT_GENERATOR ? script_iterator_make(e, result.as.list) : result;
 }
 
 /* ---- and, or, comparisons, conditional ---- */
@@ -244,7 +246,7 @@ script_value script_logic(script_evaluator *e, script_operator op, script_value 
     bool truth;
     if (script_is_poison(a) || script_is_poison(b))
         return script_poison();
-    if (script_value_truth(a, &truth))
+    if (script_truth(e, a, &truth, span))
         return truth == (op == SCRIPT_OP_AND) ? b : a;
     return combine(e, op, a, b, span);
 }
@@ -255,7 +257,7 @@ static script_value boolean(script_evaluator *e, const script_node *node) {
         bool truth;
         if (script_is_poison(result))
             return result;
-        if (script_value_truth(result, &truth) && truth != (node->op == SCRIPT_OP_AND))
+        if (script_truth(e, result, &truth, node->span) && truth != (node->op == SCRIPT_OP_AND))
             return result;
         bool lazy = script_is_ir(result);
         e->lazy_depth += lazy;
@@ -272,8 +274,8 @@ static script_value comparison(script_evaluator *e, const script_node *node) {
         script_value right = script_expression(e, node->items.items[i]);
         script_value pair = script_compare(e, node->ops[i - 1], left, right, node->span);
         result = i == 1 ? pair : script_logic(e, SCRIPT_OP_AND, result, pair, node->span);
-        if (script_is_poison(result))
-            return result;
+        if (script_is_poison(result) || (result.kind == SCRIPT_VALUE_BOOL && !result.as.boolean))
+            return result; /* what follows is not evaluated */
         left = right;
     }
     return result;
@@ -297,7 +299,7 @@ static script_value conditional(script_evaluator *e, const script_node *node) {
     bool truth;
     if (script_is_poison(test))
         return test;
-    if (script_value_truth(test, &truth))
+    if (script_truth(e, test, &truth, node->b->span))
         return script_expression(e, truth ? node->a : node->c);
     const ir_expr *condition = script_to_condition(e, test, node->b->span, "the condition");
     e->lazy_depth++;
@@ -520,6 +522,11 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
         break;
     case SCRIPT_VALUE_WORD: /* TileLayout.from_iters, Axis.laneid, ... */
         family = strcmp(object.as.word->path, "TileLayout") == 0 ? "TileLayout" : NULL;
+        if (strncmp(object.as.word->path, "python.", 7) == 0) {
+            family = object.as.word->path; /* dict.fromkeys */
+            if (strcmp(name, "__name__") == 0)
+                return script_string(e->arena, family + 7, strlen(family + 7));
+        }
         break;
     case SCRIPT_VALUE_POOL:
         family = "SMEMPool";
@@ -574,6 +581,8 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
     case SCRIPT_VALUE_FUNCTION:
         if (strcmp(name, "__name__") == 0)
             return script_string(e->arena, object.as.closure->name, strlen(object.as.closure->name));
+        if (strcmp(name, "setter") == 0 && object.as.closure->role == SCRIPT_ROLE_PROPERTY)
+            return script_setter_of(e, object);
         break;
     case SCRIPT_VALUE_STRING:
         family = "str";
@@ -631,59 +640,6 @@ script_value script_subscript_index(script_evaluator *e, const script_node *node
     return good ? tuple : script_poison();
 }
 
-static bool slice_bounds(script_evaluator *e, script_value slice, int64_t count, int64_t *bounds,
-                         base_span span) {
-    int64_t defaults[3] = {0, count, 1};
-    for (int i = 0; i < 3; i++) {
-        bounds[i] = defaults[i];
-        script_value part = slice.as.list->items.items[i];
-        if (part.kind != SCRIPT_VALUE_NONE &&
-            !script_constant_int(e, part, &bounds[i], span, "a bound of a slice"))
-            return false;
-        if (i < 2 && bounds[i] < 0)
-            bounds[i] += count;
-        if (i < 2)
-            bounds[i] = bounds[i] < 0 ? 0 : bounds[i] > count ? count : bounds[i];
-    }
-    if (bounds[2] <= 0) {
-        script_not_supported(e, span, "a slice with a step of %lld", (long long)bounds[2]);
-        return false;
-    }
-    return true;
-}
-
-static script_value sequence_item(script_evaluator *e, script_value object, script_value index,
-                                  base_span span) {
-    bool text = object.kind == SCRIPT_VALUE_STRING;
-    int64_t count = text ? (int64_t)object.as.string.size : (int64_t)object.as.list->items.count;
-    if (index.kind == SCRIPT_VALUE_SLICE) {
-        int64_t bounds[3];
-        if (!slice_bounds(e, index, count, bounds, span))
-            return script_poison();
-        script_value result = script_list_make(e->arena, object.kind);
-        base_builder b;
-        base_builder_start(&b, e->arena);
-        base_builder_string(&b, "");
-        for (int64_t i = bounds[0]; i < bounds[1]; i += bounds[2]) {
-            if (text)
-                base_builder_char(&b, object.as.string.text[i]);
-            else
-                script_list_add(e->arena, result, object.as.list->items.items[i]);
-        }
-        return text ? script_string(e->arena, b.data ? b.data : "", b.size) : result;
-    }
-    int64_t i;
-    if (!script_constant_int(e, index, &i, span, "the index of a sequence"))
-        return script_poison();
-    if (i < -count || i >= count) {
-        script_error(e, "T0263", span, "index %lld is outside %s of %lld items", (long long)i,
-                     script_value_name(e->arena, object), (long long)count);
-        return script_poison();
-    }
-    i += i < 0 ? count : 0;
-    return text ? script_string(e->arena, object.as.string.text + i, 1) : object.as.list->items.items[i];
-}
-
 static script_value lane_of(script_evaluator *e, script_value object, script_value index, base_span span) {
     int64_t lane;
     const ir_expr *x = object.as.expr;
@@ -723,25 +679,11 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
     case SCRIPT_VALUE_STRING:
-        return sequence_item(e, object, index, index_span);
-    case SCRIPT_VALUE_RANGE: {
-        script_list *list;
-        if (!script_iterate(e, object, &list, span))
-            return script_poison();
-        return sequence_item(e, (script_value){.kind = SCRIPT_VALUE_LIST, .as.list = list}, index,
-                             index_span);
-    }
-    case SCRIPT_VALUE_DICT: {
-        script_value *found = script_dict_find(object, index);
-        if (found)
-            return *found;
-        base_builder key;
-        base_builder_start(&key, e->arena);
-        if (!script_value_text(index, true, &key))
-            base_builder_string(&key, script_value_name(e->arena, index));
-        script_error(e, "T0263", index_span, "the dict has no key %s", key.data);
-        return script_poison();
-    }
+        return script_sequence_item(e, object, index, index_span);
+    case SCRIPT_VALUE_RANGE:
+        return script_range_item(e, object, index, index_span);
+    case SCRIPT_VALUE_DICT:
+        return script_dict_item(e, object, index, index_span);
     case SCRIPT_VALUE_METHOD:
         if (object.as.method.word->handler == script_word_tensor_sub)
             return script_tensor_sub(e, *object.as.method.receiver, index, span);
@@ -795,8 +737,8 @@ script_value script_get_item(script_evaluator *e, script_value object, script_va
             script_list *list;
             if (!script_iterate(e, object, &list, span))
                 return script_poison();
-            return sequence_item(e, (script_value){.kind = SCRIPT_VALUE_TUPLE, .as.list = list}, index,
-                                 index_span);
+            return script_sequence_item(e, (script_value){.kind = SCRIPT_VALUE_TUPLE, .as.list = list}, index,
+                                        index_span);
         }
         break;
     case SCRIPT_VALUE_CLASS: { /* Mode["NAME"] of an enumeration */
@@ -844,12 +786,15 @@ static script_value call(script_evaluator *e, const script_node *node) {
 }
 
 /* name := value binds in the function, also from inside a comprehension. */
-static void bind_walrus(script_evaluator *e, const script_node *node, script_value v) {
+static bool bind_walrus(script_evaluator *e, const script_node *node, script_value v) {
     script_scope *inner = e->scope;
     while (e->scope->is_comprehension && e->scope->parent)
         e->scope = e->scope->parent;
-    script_bind(e, node->text, v, SCRIPT_BIND_PLAIN, node->span);
+    bool good = script_may_rebind(e, node->text, node->span);
+    if (good)
+        script_bind(e, node->text, v, SCRIPT_BIND_PLAIN, node->span);
     e->scope = inner;
+    return good;
 }
 
 static script_value evaluate(script_evaluator *e, const script_node *node) {
@@ -915,8 +860,7 @@ static script_value evaluate(script_evaluator *e, const script_node *node) {
         return comprehension(e, node);
     case SCRIPT_NAMED: {
         script_value v = script_expression(e, node->a);
-        bind_walrus(e, node, v);
-        return v;
+        return bind_walrus(e, node, v) ? v : script_poison();
     }
     case SCRIPT_ERROR:
         return script_poison();

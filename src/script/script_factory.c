@@ -95,7 +95,7 @@ bool script_layout_mode(script_evaluator *e, const script_call *call, layout_mod
         return true;
     base_builder text;
     base_builder_start(&text, e->arena);
-    if (!script_value_text(*v, true, &text))
+    if (!script_value_text(e, *v, true, &text))
         base_builder_string(&text, script_value_name(e->arena, *v));
     base_diagnostic *d = script_error(e, "T0205", span, "%s is no swizzle mode", text.data);
     base_help(e->diagnostics, d,

@@ -41,7 +41,7 @@ static script_value foreign(script_evaluator *e, const char *name) {
  */
 bool script_is_python_module(const char *path) {
     static const char *const modules[] = {"math", "functools", "itertools", "dataclasses",
-                                          "enum", "typing",    "os"};
+                                          "enum", "typing",    "os",        "collections"};
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
         if (strcmp(path, modules[i]) == 0)
             return true;

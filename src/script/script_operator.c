@@ -152,14 +152,12 @@ static bool real_of(script_value v, double *real) {
 
 /* ---- sequences ---- */
 
-enum { MAX_ITEMS = 1 << 20 };
-
 static script_value repeat(script_evaluator *e, script_value v, int64_t count, base_span span) {
     size_t size = v.kind == SCRIPT_VALUE_STRING ? v.as.string.size : v.as.list->items.count;
     if (count < 0)
         count = 0;
-    if (size > 0 && (uint64_t)count > MAX_ITEMS / size) {
-        script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+    if (size > 0 && (uint64_t)count > SCRIPT_MAX_ITEMS / size) {
+        script_error(e, "T0263", span, "a sequence of over %d items", SCRIPT_MAX_ITEMS);
         return script_poison();
     }
     script_charge(e, size * (size_t)count);
@@ -184,8 +182,8 @@ static size_t item_count(script_value v) {
 
 static script_value concatenate(script_evaluator *e, script_value a, script_value b, base_span span) {
     script_charge(e, item_count(a) + item_count(b));
-    if (item_count(a) + item_count(b) > MAX_ITEMS) {
-        script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+    if (item_count(a) + item_count(b) > SCRIPT_MAX_ITEMS) {
+        script_error(e, "T0263", span, "a sequence of over %d items", SCRIPT_MAX_ITEMS);
         return script_poison();
     }
     if (a.kind == SCRIPT_VALUE_STRING) {
@@ -309,6 +307,10 @@ script_value script_binary(script_evaluator *e, script_operator op, script_value
         return layout;
     if (a.kind == SCRIPT_VALUE_OBJECT || b.kind == SCRIPT_VALUE_OBJECT)
         return object_binary(e, op, a, b, span);
+    if (a.kind == SCRIPT_VALUE_DICT && b.kind == SCRIPT_VALUE_DICT && op == SCRIPT_OP_BITOR)
+        return script_dict_join(e, a, b, span);
+    if (a.kind == SCRIPT_VALUE_STRING && op == SCRIPT_OP_MOD)
+        return script_text_percent(e, a, b, span);
     if (a.kind == SCRIPT_VALUE_SET && b.kind == SCRIPT_VALUE_SET &&
         (op == SCRIPT_OP_BITOR || op == SCRIPT_OP_BITAND || op == SCRIPT_OP_SUB || op == SCRIPT_OP_BITXOR))
         return script_set_operator(e, op, a, b, span);
@@ -363,8 +365,16 @@ script_value script_unary(script_evaluator *e, script_operator op, script_value 
             x = ir_cast(e->module, ir_type_prim(NUM_DTYPE_I32, x->type.lanes), x);
         return script_expr(op == SCRIPT_OP_NEGATIVE ? ir_unary(e->module, IR_NEG, x) : x);
     }
-    if (op == SCRIPT_OP_NOT && script_value_truth(a, &truth))
-        return script_bool(!truth);
+    if (op == SCRIPT_OP_NOT)
+        return script_need_truth(e, a, &truth, span, "the operand of `not`") ? script_bool(!truth)
+                                                                             : script_poison();
+    if (a.kind == SCRIPT_VALUE_OBJECT) {
+        const char *name = op == SCRIPT_OP_NEGATIVE ? "__neg__"
+                           : op == SCRIPT_OP_INVERT ? "__invert__"
+                                                    : "__pos__";
+        if (script_find_method(e, a.as.object->class, name))
+            return script_call_method(e, a, name, NULL, span);
+    }
     if (a.kind == SCRIPT_VALUE_FLOAT && op != SCRIPT_OP_INVERT)
         return script_float(op == SCRIPT_OP_NEGATIVE ? -a.as.real : a.as.real);
     if (a.kind == SCRIPT_VALUE_INT && a.flag && op == SCRIPT_OP_NEGATIVE && a.as.integer == INT64_MIN)
@@ -412,6 +422,22 @@ static bool contains(script_evaluator *e, script_value item, script_value contai
         *found = script_list_find(container.as.list, item, 1) != SIZE_MAX;
         return true;
     }
+    int64_t start, count, step, number;
+    if (container.kind == SCRIPT_VALUE_RANGE && script_value_integer(item, &number) &&
+        script_range_constants(container, &start, &count, &step)) {
+        int64_t distance = step > 0 ? number - start : start - number, by = step > 0 ? step : -step;
+        *found = count > 0 && distance >= 0 && distance % by == 0 && distance / by < count;
+        return true;
+    }
+    if (container.kind == SCRIPT_VALUE_ITERATOR) {
+        *found = script_iterator_find(container, item);
+        return true;
+    }
+    if (container.kind == SCRIPT_VALUE_OBJECT &&
+        script_find_method(e, container.as.object->class, "__contains__")) {
+        script_value v = script_call_method(e, container, "__contains__", &item, span);
+        return script_need_truth(e, v, found, span, "what __contains__ gives");
+    }
     script_list *list;
     if (!script_iterate(e, container, &list, span))
         return false;
@@ -437,12 +463,25 @@ static script_value list_compare(script_evaluator *e, script_operator op, script
     return result;
 }
 
+/* a <= b: every item of a is in b. */
+static script_value set_compare(script_operator op, script_value a, script_value b) {
+    bool turned = op == SCRIPT_OP_GT || op == SCRIPT_OP_GE;
+    script_list *part = turned ? b.as.list : a.as.list, *whole = turned ? a.as.list : b.as.list;
+    bool inside = true;
+    for (size_t i = 0; i < part->items.count; i++)
+        inside &= script_list_find(whole, part->items.items[i], 1) != SIZE_MAX;
+    bool strict = op == SCRIPT_OP_LT || op == SCRIPT_OP_GT;
+    return script_bool(inside && (!strict || part->items.count < whole->items.count));
+}
+
 static script_value constant_compare(script_evaluator *e, script_operator op, script_value a, script_value b,
                                      base_span span) {
     double x, y;
     int64_t i, j;
     if ((a.kind == SCRIPT_VALUE_TUPLE || a.kind == SCRIPT_VALUE_LIST) && b.kind == a.kind)
         return list_compare(e, op, a, b, span);
+    if (a.kind == SCRIPT_VALUE_SET && b.kind == SCRIPT_VALUE_SET)
+        return set_compare(op, a, b);
     if (script_value_integer(a, &i) && script_value_integer(b, &j))
         return order(op, i < j ? -1 : i > j);
     if (real_of(a, &x) && real_of(b, &y)) {
@@ -474,6 +513,25 @@ static bool object_compare(script_evaluator *e, script_operator op, script_value
     if (op == SCRIPT_OP_NE && a->kind == SCRIPT_VALUE_OBJECT &&
         script_find_method(e, a->as.object->class, "__eq__")) {
         *result = script_unary(e, SCRIPT_OP_NOT, script_call_method(e, *a, "__eq__", b, span), span);
+        return true;
+    }
+    /* reflected: a > b asks b for b < a */
+    static const script_operator turned[] = {
+        [SCRIPT_OP_EQ] = SCRIPT_OP_EQ, [SCRIPT_OP_NE] = SCRIPT_OP_NE, [SCRIPT_OP_LT] = SCRIPT_OP_GT,
+        [SCRIPT_OP_LE] = SCRIPT_OP_GE, [SCRIPT_OP_GT] = SCRIPT_OP_LT, [SCRIPT_OP_GE] = SCRIPT_OP_LE};
+    if (b->kind == SCRIPT_VALUE_OBJECT && script_find_method(e, b->as.object->class, names[turned[op]])) {
+        *result = script_call_method(e, *b, names[turned[op]], a, span);
+        return true;
+    }
+    if (a->kind == SCRIPT_VALUE_OBJECT && b->kind == SCRIPT_VALUE_OBJECT &&
+        a->as.object->class == b->as.object->class && a->as.object->class->kind == SCRIPT_CLASS_RECORD &&
+        a->as.object->class->is_ordered && op != SCRIPT_OP_EQ && op != SCRIPT_OP_NE) {
+        script_list *x, *y;
+        if (!script_iterate(e, *a, &x, span) || !script_iterate(e, *b, &y, span))
+            *result = script_poison();
+        else
+            *result = script_compare(e, op, (script_value){.kind = SCRIPT_VALUE_TUPLE, .as.list = x},
+                                     (script_value){.kind = SCRIPT_VALUE_TUPLE, .as.list = y}, span);
         return true;
     }
     if (a->kind == SCRIPT_VALUE_OBJECT && script_value_integer(*a, &number))
@@ -535,8 +593,8 @@ static bool iterate_range(script_evaluator *e, script_value range, script_list *
         return false;
     }
     for (int64_t i = v[0]; v[2] > 0 ? i < v[1] : i > v[1];) {
-        if (list->items.count >= MAX_ITEMS) {
-            script_error(e, "T0263", span, "a sequence of over %d items", MAX_ITEMS);
+        if (list->items.count >= SCRIPT_MAX_ITEMS) {
+            script_error(e, "T0263", span, "a sequence of over %d items", SCRIPT_MAX_ITEMS);
             return false;
         }
         base_vector_push(e->arena, &list->items, script_int(i));
@@ -599,9 +657,10 @@ bool script_iterate(script_evaluator *e, script_value v, script_list **list, bas
         return true;
     case SCRIPT_VALUE_STRING:
         *list = BASE_NEW(e->arena, script_list);
-        script_charge(e, v.as.string.size);
-        for (size_t i = 0; i < v.as.string.size; i++)
-            base_vector_push(e->arena, &(*list)->items, script_string(e->arena, v.as.string.text + i, 1));
+        script_text_characters(e, v, *list);
+        return true;
+    case SCRIPT_VALUE_ITERATOR:
+        script_iterator_rest(e, v, list);
         return true;
     default:
         break;

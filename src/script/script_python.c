@@ -2,6 +2,7 @@
  * Python's own functions that scripts use while compiling: range, len, min, int, zip, ..., methods of lists,
  * dicts and strings, and the module math. */
 #include "script/script_evaluate.h"
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,11 +27,19 @@ script_value script_word_len(script_evaluator *e, const script_call *call) {
     script_value v = call->value[0];
     script_list *list;
     if (v.kind == SCRIPT_VALUE_STRING)
-        return script_int((int64_t)v.as.string.size);
+        return script_int((int64_t)script_text_length(v.as.string.text, v.as.string.size));
     if (v.kind == SCRIPT_VALUE_DICT)
         return script_int((int64_t)v.as.list->items.count / 2);
     if (v.kind == SCRIPT_VALUE_OBJECT && script_find_method(e, v.as.object->class, "__len__"))
         return script_call_method(e, v, "__len__", NULL, call->span);
+    int64_t start, count, step;
+    if (v.kind == SCRIPT_VALUE_RANGE && script_range_constants(v, &start, &count, &step))
+        return script_int(count);
+    if (v.kind == SCRIPT_VALUE_ITERATOR) {
+        base_diagnostic *d = script_error(e, "T0262", call->place[0], "an iterator has no length");
+        base_help(e->diagnostics, d, "len(list(...)) counts what it gives");
+        return script_poison();
+    }
     return script_iterate(e, v, &list, call->span) ? script_int((int64_t)list->items.count) : script_poison();
 }
 
@@ -116,8 +125,28 @@ static script_value integer_of_text(script_evaluator *e, const script_call *call
         script_error(e, "T0262", call->span, "the base of a number is 0 or 2 to 36");
         return script_poison();
     }
-    if (base == 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B'))
-        text += 2;
+    if (strchr(text, '_')) { /* one between two digits */
+        char *plain = (char *)(uintptr_t)base_arena_string(e->arena, text, v.as.string.size), *to = plain;
+        for (const char *from = text; *from; from++)
+            if (*from != '_' || from == text || from[-1] == '_' || !isalnum((unsigned char)from[-1]) ||
+                !isalnum((unsigned char)from[1]))
+                *to++ = *from;
+        *to = 0;
+        text = v.as.string.text = plain;
+        v.as.string.size = (size_t)(to - plain);
+    }
+    const char *sign = text + strspn(text, " \t\n");
+    bool negative = *sign == '-';
+    sign += *sign == '-' || *sign == '+';
+    char prefix = sign[0] == '0' ? (char)(sign[1] | 0x20) : 0;
+    bool is_binary = prefix == 'b' && (base == 0 || base == 2),
+         is_octal = prefix == 'o' && (base == 0 || base == 8);
+    if (is_binary || is_octal) { /* which strtoll does not read */
+        base = is_binary ? 2 : 8;
+        text = base_arena_format(e->arena, "%s%s", negative ? "-" : "", sign + 2);
+    }
+    v.as.string.size -= is_binary || is_octal ? v.as.string.size - strlen(text) : 0;
+    v.as.string.text = text;
     errno = 0;
     long long value = strtoll(text, &end, (int)base);
     while (end != text && (*end == ' ' || (*end >= '\t' && *end <= '\r')))
@@ -167,7 +196,11 @@ script_value script_word_python_float(script_evaluator *e, const script_call *ca
     if (v.kind == SCRIPT_VALUE_STRING) {
         char *end;
         double value = strtod(v.as.string.text, &end);
-        if (end != v.as.string.text && *end == 0)
+        bool is_hex = strpbrk(v.as.string.text, "xX") != NULL; /* which Python does not take here */
+        size_t read = (size_t)(end - v.as.string.text);
+        while (*end == ' ' || (*end >= '\t' && *end <= '\r'))
+            end++;
+        if (read > 0 && !is_hex && (size_t)(end - v.as.string.text) == v.as.string.size)
             return script_float(value);
     }
     if (!script_is_poison(v))
@@ -178,7 +211,7 @@ script_value script_word_python_float(script_evaluator *e, const script_call *ca
 
 script_value script_word_python_bool(script_evaluator *e, const script_call *call) {
     bool truth = false;
-    if (!call->given[0] || script_value_truth(call->value[0], &truth))
+    if (!call->given[0] || script_truth(e, call->value[0], &truth, call->span))
         return script_bool(truth);
     script_constant_bool(e, call->value[0], &truth, call->span, "the argument of bool");
     return script_poison();
@@ -188,7 +221,7 @@ script_value script_word_python_str(script_evaluator *e, const script_call *call
     base_builder text;
     base_builder_start(&text, e->arena);
     base_builder_string(&text, "");
-    if (call->given[0] && !script_value_text(call->value[0], false, &text)) {
+    if (call->given[0] && !script_value_text(e, call->value[0], false, &text)) {
         script_error(e, "T0210", call->span, "%s has no text while compiling",
                      script_value_name(e->arena, call->value[0]));
         return script_poison();
@@ -215,35 +248,6 @@ script_value script_word_sequence(script_evaluator *e, const script_call *call) 
                                                                 : script_poison();
 }
 
-script_value script_word_dict(script_evaluator *e, const script_call *call) {
-    script_value dict = script_list_make(e->arena, SCRIPT_VALUE_DICT);
-    script_list *pairs, *pair;
-    if (call->given[0] && call->value[0].kind == SCRIPT_VALUE_DICT) {
-        for (size_t i = 0; i < call->value[0].as.list->items.count; i++)
-            script_list_add(e->arena, dict, call->value[0].as.list->items.items[i]);
-    } else if (call->given[0]) {
-        if (!script_iterate(e, call->value[0], &pairs, call->span))
-            return script_poison();
-        for (size_t i = 0; i < pairs->items.count; i++) {
-            if (!script_iterate(e, pairs->items.items[i], &pair, call->span))
-                return script_poison();
-            if (pair->items.count != 2) {
-                script_error(e, "T0262", call->span, "dict takes pairs, not %zu values", pair->items.count);
-                return script_poison();
-            }
-            if (!script_dict_set(e, dict, pair->items.items[0], pair->items.items[1], call->span))
-                return script_poison();
-        }
-    }
-    for (size_t i = 0; i < call->keywords.items.count; i++) {
-        const script_argument *item = &call->keywords.items.items[i];
-        if (!script_dict_set(e, dict, script_string(e->arena, item->name, strlen(item->name)), item->value,
-                             item->span))
-            return script_poison();
-    }
-    return dict;
-}
-
 script_value script_word_reversed(script_evaluator *e, const script_call *call) {
     script_list *list;
     if (!script_iterate(e, call->value[0], &list, call->span))
@@ -254,7 +258,7 @@ script_value script_word_reversed(script_evaluator *e, const script_call *call) 
         list->items.items[i] = list->items.items[--j];
         list->items.items[j] = v;
     }
-    return list_of(list, SCRIPT_VALUE_LIST);
+    return script_iterator_make(e, list);
 }
 
 script_value script_word_enumerate(script_evaluator *e, const script_call *call) {
@@ -272,7 +276,7 @@ script_value script_word_enumerate(script_evaluator *e, const script_call *call)
         script_list_add(e->arena, pair, list->items.items[i]);
         script_list_add(e->arena, result, pair);
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 script_value script_word_zip(script_evaluator *e, const script_call *call) {
@@ -302,7 +306,7 @@ script_value script_word_zip(script_evaluator *e, const script_call *call) {
             script_list_add(e->arena, tuple, lists[j]->items.items[i]);
         script_list_add(e->arena, result, tuple);
     }
-    return result;
+    return script_iterator_make(e, result.as.list);
 }
 
 static script_value fold_list(script_evaluator *e, script_value v, script_operator op, script_value start,
@@ -331,7 +335,7 @@ script_value script_word_any_all(script_evaluator *e, const script_call *call) {
     if (!script_iterate(e, call->value[0], &list, call->span))
         return script_poison();
     for (size_t i = 0; i < list->items.count; i++) {
-        if (!script_value_truth(list->items.items[i], &truth)) {
+        if (!script_truth(e, list->items.items[i], &truth, call->span)) {
             script_constant_bool(e, list->items.items[i], &truth, call->span, "an item");
             return script_poison();
         }
@@ -358,6 +362,11 @@ static bool is_instance(script_value v, script_value kind, bool *known) {
                 return true;
         return false;
     }
+    if (kind.kind == SCRIPT_VALUE_NONE) /* type(None) */
+        return v.kind == SCRIPT_VALUE_NONE;
+    if (kind.kind == SCRIPT_VALUE_WORD && strcmp(kind.as.word->path, "python.tuple") == 0 &&
+        v.kind == SCRIPT_VALUE_OBJECT && v.as.object->class->is_tuple)
+        return true;
     if (kind.kind == SCRIPT_VALUE_CLASS)
         return v.kind == SCRIPT_VALUE_OBJECT && script_is_subclass(v.as.object->class, kind.as.class);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -406,35 +415,6 @@ script_value script_word_list_append(script_evaluator *e, const script_call *cal
     return script_none();
 }
 
-script_value script_word_dict_get(script_evaluator *e, const script_call *call) {
-    (void)e;
-    script_value *found = script_dict_find(call->receiver, call->value[0]);
-    return found ? *found : call->given[1] ? call->value[1] : script_none();
-}
-
-script_value script_word_dict_items(script_evaluator *e, const script_call *call) {
-    script_value result = script_list_make(e->arena, SCRIPT_VALUE_LIST);
-    const script_list *list = call->receiver.as.list;
-    for (size_t i = 0; i + 1 < list->items.count; i += 2) {
-        script_value pair = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
-        script_list_add(e->arena, pair, list->items.items[i]);
-        script_list_add(e->arena, pair, list->items.items[i + 1]);
-        script_list_add(e->arena, result,
-                        call->word->data == 2 ? pair : list->items.items[i + (size_t)call->word->data]);
-    }
-    return result;
-}
-
-script_value script_word_str_test(script_evaluator *e, const script_call *call) {
-    const char *part;
-    if (!script_constant_string(e, call->value[0], &part, call->span, "the argument"))
-        return script_poison();
-    size_t size = call->value[0].as.string.size, whole = call->receiver.as.string.size;
-    const char *text = call->receiver.as.string.text;
-    return script_bool(size <= whole &&
-                       memcmp(call->word->data ? text + whole - size : text, part, size) == 0);
-}
-
 script_value script_word_str_join(script_evaluator *e, const script_call *call) {
     script_list *list;
     base_builder text;
@@ -453,140 +433,4 @@ script_value script_word_str_join(script_evaluator *e, const script_call *call) 
         base_builder_add(&text, list->items.items[i].as.string.text, list->items.items[i].as.string.size);
     }
     return script_string(e->arena, text.data ? text.data : "", text.size);
-}
-
-/* ---- math ---- */
-
-script_value script_word_math_constant(script_evaluator *e, const script_call *call) {
-    (void)e;
-    static const double values[] = {3.141592653589793, 2.718281828459045};
-    int which = call->word->data;
-    return script_float(which < 2 ? values[which] : which == 2 ? (double)INFINITY : (double)NAN);
-}
-
-script_value script_word_math_gcd(script_evaluator *e, const script_call *call) {
-    int64_t result = call->word->data == 1 ? 1 : 0;
-    for (size_t i = 0; i < call->rest.items.count; i++) {
-        int64_t v;
-        const script_argument *item = &call->rest.items.items[i];
-        if (!script_constant_int(e, item->value, &v, item->span, "an argument of gcd and lcm"))
-            return script_poison();
-        if (v == INT64_MIN) {
-            script_error(e, "T0260", item->span, "this number has no divisor of 64 bits");
-            return script_poison();
-        }
-        int64_t a = result < 0 ? -result : result, b = v < 0 ? -v : v, x = a, y = b;
-        while (y != 0) {
-            int64_t rest = x % y;
-            x = y;
-            y = rest;
-        }
-        if (call->word->data == 0)
-            result = x;
-        else if (x == 0)
-            result = 0;
-        else if (__builtin_mul_overflow(a / x, b, &result)) {
-            script_error(e, "T0260", call->span, "the least common multiple does not fit 64 bits");
-            return script_poison();
-        }
-    }
-    return script_int(result);
-}
-
-static bool real_argument(script_evaluator *e, const script_call *call, size_t index, double *value) {
-    int64_t i;
-    script_value v = call->value[index];
-    if (v.kind == SCRIPT_VALUE_FLOAT)
-        *value = v.as.real;
-    else if (script_value_integer(v, &i))
-        *value = (double)i;
-    else {
-        base_diagnostic *d =
-            script_error(e, "T0210", call->place[index], "%s takes compile-time numbers, not %s",
-                         call->word->path, script_value_name(e->arena, v));
-        if (script_is_ir(v))
-            base_help(e->diagnostics, d, "inside a kernel use the dialect's own: T.exp, T.sqrt, ...");
-        return false;
-    }
-    return true;
-}
-
-script_value script_word_math_integer(script_evaluator *e, const script_call *call) {
-    double x;
-    int64_t i;
-    int which = call->word->data;
-    if (script_value_integer(call->value[0], &i) && which != 0)
-        return script_int(i);
-    if (!real_argument(e, call, 0, &x))
-        return script_poison();
-    if (which == 0 && (!script_value_integer(call->value[0], &i) || i < 0)) {
-        script_error(e, "T0262", call->span, "isqrt takes an integer that is not negative");
-        return script_poison();
-    }
-    double result = which == 0 ? floor(sqrt(x)) : which == 1 ? ceil(x) : which == 2 ? floor(x) : trunc(x);
-    if (!(result > -9.2e18 && result < 9.2e18)) {
-        script_error(e, "T0260", call->span, "the result does not fit a 64-bit integer");
-        return script_poison();
-    }
-    int64_t root = (int64_t)result;
-    while (which == 0 && root > 0 && root > i / root)
-        root--;
-    while (which == 0 && (root + 1) <= i / (root + 1))
-        root++;
-    return script_int(root);
-}
-
-script_value script_word_math_real(script_evaluator *e, const script_call *call) {
-    double x, y = 0;
-    int which = call->word->data;
-    if (!real_argument(e, call, 0, &x) ||
-        (call->given[1] && call->count > 1 && !real_argument(e, call, 1, &y)))
-        return script_poison();
-    if ((which == 0 && x < 0) || ((which == 2 || which == 3 || which == 4) && !(x > 0)) ||
-        (which == 2 && call->given[1] && (!(y > 0) || y == 1))) {
-        script_error(e, "T0262", call->span, "%s is not defined there", call->word->path);
-        return script_poison();
-    }
-    switch (which) {
-    case 0:
-        return script_float(sqrt(x));
-    case 1:
-        return script_float(exp(x));
-    case 2:
-        return script_float(call->given[1] ? log(x) / log(y) : log(x));
-    case 3:
-        return script_float(log2(x));
-    case 4:
-        return script_float(log10(x));
-    case 5:
-        return script_float(sin(x));
-    case 6:
-        return script_float(cos(x));
-    case 7:
-        return script_float(tan(x));
-    case 8:
-        return script_float(tanh(x));
-    case 9:
-        return script_float(fabs(x));
-    case 11:
-        return script_float(copysign(x, y));
-    case 12:
-        if (y == 0) {
-            script_error(e, "T0261", call->span, "division by zero");
-            return script_poison();
-        }
-        return script_float(fmod(x, y));
-    case 13:
-        return script_float(hypot(x, y));
-    default:
-        return script_float(pow(x, y));
-    }
-}
-
-script_value script_word_math_class(script_evaluator *e, const script_call *call) {
-    double x;
-    if (!real_argument(e, call, 0, &x))
-        return script_poison();
-    bool nan = x != x, finite = x - x == 0;
-    return script_bool(call->word->data == 0 ? nan : call->word->data == 1 ? !nan && !finite : finite);
 }

@@ -44,7 +44,7 @@ static script_flow if_statement(script_evaluator *e, const script_node *node) {
     if (!is_kernel_rules(e)) {
         int64_t constant; /* T.bool(True), as the reference prints constants */
         bool is_constant = test.kind == SCRIPT_VALUE_EXPR && ir_is_int(test.as.expr, &constant);
-        if (is_constant || script_value_truth(test, &truth))
+        if (is_constant || script_truth(e, test, &truth, node->a->span))
             return script_statements(e, (is_constant ? constant != 0 : truth) ? &node->body : &node->orelse);
         if (!script_is_poison(test)) {
             base_diagnostic *d =
@@ -115,7 +115,7 @@ static script_flow while_python(script_evaluator *e, const script_node *node) {
     for (;;) {
         bool truth;
         script_value test = script_expression(e, node->a);
-        if (!script_value_truth(test, &truth)) {
+        if (!script_truth(e, test, &truth, node->a->span)) {
             if (!script_is_poison(test))
                 script_error(e, "T0245", node->a->span, "a plain function cannot loop on %s",
                              script_value_name(e->arena, test));
@@ -216,11 +216,11 @@ static const char *assert_message(script_evaluator *e, const script_node *node) 
         script_list *list;
         if (parts.kind == SCRIPT_VALUE_LIST && script_iterate(e, parts, &list, node->span))
             for (size_t i = 0; i < list->items.count; i++)
-                script_value_text(list->items.items[i], false, &text);
+                script_value_text(e, list->items.items[i], false, &text);
         else
-            script_value_text(parts, false, &text);
+            script_value_text(e, parts, false, &text);
     } else if (v.kind != SCRIPT_VALUE_NONE)
-        script_value_text(v, false, &text);
+        script_value_text(e, v, false, &text);
     return text.data && text.size > 0 ? text.data : NULL;
 }
 
@@ -228,7 +228,7 @@ void script_check(script_evaluator *e, script_value condition, const char *messa
     bool truth;
     if (script_is_poison(condition))
         return;
-    if (script_value_truth(condition, &truth)) {
+    if (script_truth(e, condition, &truth, span)) {
         if (!truth)
             script_error(e, "T0266", span,
                          message ? "the assertion is false: %s" : "the assertion is false%s",

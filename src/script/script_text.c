@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Text while compiling: Python's format specifications, for f-strings and format, and the methods of strings.
- * Works on bytes; upper and lower know ASCII. */
+ * Widths are counted in characters. */
 #include "script/script_evaluate.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static bool read_spec(const char *text, format_spec *spec) {
 static void add_padded(const char *text, size_t size, size_t head, const format_spec *spec, char natural,
                        base_builder *out) {
     char align = spec->align ? spec->align : natural;
-    size_t missing = (size_t)spec->width > size ? (size_t)spec->width - size : 0;
+    size_t length = script_text_length(text, size);
+    size_t missing = (size_t)spec->width > length ? (size_t)spec->width - length : 0;
     size_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
     for (size_t i = 0; i < before; i++)
         base_builder_char(out, spec->fill);
@@ -136,7 +137,7 @@ static void format_real(base_arena *arena, double value, const format_spec *spec
     if (!spec->type && spec->precision < 0) { /* as str() */
         base_builder plain;
         base_builder_start(&plain, arena);
-        script_value_text(script_float(magnitude), false, &plain);
+        script_value_text(NULL, script_float(magnitude), false, &plain);
         snprintf(number, sizeof(number), "%s", plain.data);
     } else {
         snprintf(pattern, sizeof(pattern), "%%%s.*%c", spec->alternate ? "#" : "", type == 'n' ? 'g' : type);
@@ -184,13 +185,13 @@ bool script_format_value(script_evaluator *e, script_value v, const char *text, 
     base_builder_string(&plain, "");
     bool is_text = !spec.type || spec.type == 's';
     if (!is_text || is_integer || v.kind == SCRIPT_VALUE_FLOAT || spec.align == '=' ||
-        !script_value_text(v, false, &plain)) {
+        !script_value_text(e, v, false, &plain)) {
         script_error(e, "T0262", span, "the format '%.40s' does not go with %s", text,
                      script_value_name(e->arena, v));
         return false;
     }
     size_t size =
-        spec.precision >= 0 && (size_t)spec.precision < plain.size ? (size_t)spec.precision : plain.size;
+        spec.precision >= 0 ? script_text_offset(plain.data, plain.size, (size_t)spec.precision) : plain.size;
     add_padded(plain.data, size, 0, &spec, '<', out);
     return true;
 }
@@ -252,40 +253,6 @@ static const char *find_text(const char *text, size_t size, const char *part, si
     return NULL;
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-script_value script_word_str_split(script_evaluator *e, const script_call *call) {
-    const char *text = call->receiver.as.string.text, *end = text + call->receiver.as.string.size, *by = NULL;
-    script_value list = script_list_make(e->arena, SCRIPT_VALUE_LIST);
-    const script_value *separator = script_argument_of(call, "sep");
-    if (separator && !script_constant_string(e, *separator, &by, call->span, "a separator"))
-        return script_poison();
-    script_charge(e, call->receiver.as.string.size);
-    if (by && !*by) {
-        script_error(e, "T0262", call->span, "an empty separator");
-        return script_poison();
-    }
-    while (by) {
-        const char *at = find_text(text, (size_t)(end - text), by, separator->as.string.size);
-        script_list_add(e->arena, list, script_string(e->arena, text, (size_t)((at ? at : end) - text)));
-        if (!at)
-            return list;
-        text = at + separator->as.string.size;
-    }
-    while (text < end) {
-        while (text < end && is_blank(*text))
-            text++;
-        const char *start = text;
-        while (text < end && !is_blank(*text))
-            text++;
-        if (text > start)
-            script_list_add(e->arena, list, script_string(e->arena, start, (size_t)(text - start)));
-    }
-    return list;
-}
-
 /* strip, lstrip, rstrip: data has 1 for the left end, 2 for the right. */
 script_value script_word_str_strip(script_evaluator *e, const script_call *call) {
     const char *text = call->receiver.as.string.text, *end = text + call->receiver.as.string.size;
@@ -308,11 +275,25 @@ script_value script_word_str_replace(script_evaluator *e, const script_call *cal
     if (!script_constant_string(e, call->value[0], &from, call->span, "the text to replace") ||
         !script_constant_string(e, call->value[1], &to, call->span, "the new text"))
         return script_poison();
+    int64_t most = -1;
+    if (!script_argument_int(e, call, "count", -1, &most))
+        return script_poison();
     script_charge(e, call->receiver.as.string.size);
-    for (size_t size = call->value[0].as.string.size; size > 0;) {
-        const char *at = find_text(text, (size_t)(end - text), from, size);
+    size_t size = call->value[0].as.string.size;
+    for (; most != 0; most--) {
+        const char *at = size > 0 ? find_text(text, (size_t)(end - text), from, size) : text;
         if (!at)
             break;
+        if (size == 0) { /* between all characters, and at both ends */
+            base_builder_add(&out, to, call->value[1].as.string.size);
+            script_charge(e, call->value[1].as.string.size + 1);
+            if (at >= end || out.size > SCRIPT_MAX_TEXT)
+                break;
+            size_t next = script_text_offset(text, (size_t)(end - text), 1);
+            base_builder_add(&out, text, next);
+            text += next;
+            continue;
+        }
         base_builder_add(&out, text, (size_t)(at - text));
         base_builder_add(&out, to, call->value[1].as.string.size);
         script_charge(e, call->value[1].as.string.size);
@@ -324,57 +305,6 @@ script_value script_word_str_replace(script_evaluator *e, const script_call *cal
     }
     base_builder_add(&out, text, (size_t)(end - text));
     return script_string(e->arena, out.data, out.size);
-}
-
-script_value script_word_str_case(script_evaluator *e, const script_call *call) {
-    script_value v = script_string(e->arena, call->receiver.as.string.text, call->receiver.as.string.size);
-    char *text = (char *)(uintptr_t)v.as.string.text;
-    bool inside = false;
-    for (size_t i = 0; i < v.as.string.size; i++) {
-        bool lower = text[i] >= 'a' && text[i] <= 'z', upper = text[i] >= 'A' && text[i] <= 'Z';
-        bool up = call->word->data == 1 || (call->word->data >= 2 && !inside);
-        if (lower && up)
-            text[i] = (char)(text[i] - 'a' + 'A');
-        else if (upper && !up)
-            text[i] = (char)(text[i] - 'A' + 'a');
-        inside = call->word->data == 2 ? true : lower || upper;
-    }
-    return v;
-}
-
-/* find, count, index */
-script_value script_word_str_find(script_evaluator *e, const script_call *call) {
-    const char *part, *text = call->receiver.as.string.text, *end = text + call->receiver.as.string.size;
-    if (!script_constant_string(e, call->value[0], &part, call->span, "the text to find"))
-        return script_poison();
-    size_t size = call->value[0].as.string.size;
-    script_charge(e, call->receiver.as.string.size);
-    if (call->word->data != 1) {
-        const char *at = find_text(text, (size_t)(end - text), part, size);
-        if (!at && call->word->data == 2) {
-            script_error(e, "T0263", call->span, "the text does not contain '%.40s'", part);
-            return script_poison();
-        }
-        return script_int(at ? at - text : -1);
-    }
-    int64_t count = 0;
-    for (const char *at; size > 0 && (at = find_text(text, (size_t)(end - text), part, size)); count++)
-        text = at + size;
-    return script_int(count);
-}
-
-/* isdigit, isalpha, isupper ... of every character, and not empty */
-script_value script_word_str_is(script_evaluator *e, const script_call *call) {
-    (void)e;
-    const char *text = call->receiver.as.string.text;
-    size_t size = call->receiver.as.string.size;
-    for (size_t i = 0; i < size; i++) {
-        bool digit = text[i] >= '0' && text[i] <= '9';
-        bool letter = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z');
-        if (!(call->word->data == 0 ? digit : call->word->data == 1 ? letter : digit || letter))
-            return script_bool(false);
-    }
-    return script_bool(size > 0);
 }
 
 /* ljust, rjust, center, zfill */
@@ -398,15 +328,35 @@ script_value script_word_str_just(script_evaluator *e, const script_call *call) 
     base_builder_start(&out, e->arena);
     base_builder_string(&out, "");
     size_t head = spec.align == '=' && (text[0] == '-' || text[0] == '+');
-    size_t missing = (size_t)spec.width > call->receiver.as.string.size
-                         ? (size_t)spec.width - call->receiver.as.string.size
-                         : 0;
+    size_t length = script_text_length(text, call->receiver.as.string.size);
+    size_t missing = (size_t)spec.width > length ? (size_t)spec.width - length : 0;
     if (spec.align == '^' && missing % 2 == 1 && spec.width % 2 == 1) { /* center leans to the right here */
         base_builder_char(&out, spec.fill);
         spec.width--;
     }
     add_padded(text, call->receiver.as.string.size, head, &spec, '<', &out);
     return script_string(e->arena, out.data, out.size);
+}
+
+static void add_character(base_builder *out, uint32_t c) {
+    if (c < 0x80) {
+        base_builder_char(out, (char)c);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+    base_builder_char(out, (char)(first[more] | (c >> (6 * more))));
+    while (more-- > 0)
+        base_builder_char(out, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
+}
+
+static int64_t character_number(const char *text) {
+    unsigned char c = (unsigned char)*text;
+    int more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+    int64_t number = more == 0 ? c : c & (0x3f >> more);
+    for (int i = 1; i <= more; i++)
+        number = number << 6 | ((unsigned char)text[i] & 0x3f);
+    return number;
 }
 
 /* hex, bin, oct, repr, chr, ord */
@@ -418,23 +368,24 @@ script_value script_word_number_text(script_evaluator *e, const script_call *cal
     base_builder_string(&out, "");
     switch (call->word->data) {
     case 3:
-        if (!script_value_text(call->value[0], true, &out))
+        if (!script_value_text(e, call->value[0], true, &out))
             base_builder_format(&out, "<%s>", script_value_name(e->arena, call->value[0]));
         break;
     case 4:
         if (!script_constant_int(e, call->value[0], &i, call->span, "a character"))
             return script_poison();
-        if (i < 1 || i > 126) {
-            script_error(e, "T0262", call->span, "chr of %lld: ASCII characters 1 to 126 are known",
+        if (i < 1 || i > 0x10ffff || (i >= 0xd800 && i < 0xe000)) {
+            script_error(e, "T0262", call->span, "chr of %lld: characters 1 to 1114111 are known",
                          (long long)i);
             return script_poison();
         }
-        base_builder_char(&out, (char)i);
+        add_character(&out, (uint32_t)i);
         break;
     case 5:
-        if (call->value[0].kind == SCRIPT_VALUE_STRING && call->value[0].as.string.size == 1)
-            return script_int((unsigned char)call->value[0].as.string.text[0]);
-        script_error(e, "T0262", call->span, "ord takes a string of one ASCII character");
+        if (call->value[0].kind == SCRIPT_VALUE_STRING &&
+            script_text_length(call->value[0].as.string.text, call->value[0].as.string.size) == 1)
+            return script_int(character_number(call->value[0].as.string.text));
+        script_error(e, "T0262", call->span, "ord takes a string of one character");
         return script_poison();
     default:
         if (!script_constant_int(e, call->value[0], &i, call->span, "the number") ||

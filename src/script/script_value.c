@@ -58,6 +58,7 @@ const char *script_value_name(base_arena *arena, script_value v) {
         [SCRIPT_VALUE_DICT] = "a dict",
         [SCRIPT_VALUE_SLICE] = "a slice",
         [SCRIPT_VALUE_RANGE] = "a range",
+        [SCRIPT_VALUE_ITERATOR] = "an iterator",
         [SCRIPT_VALUE_FUNCTION] = "a function",
         [SCRIPT_VALUE_SET] = "a set",
         [SCRIPT_VALUE_BOUND] = "a method",
@@ -201,30 +202,53 @@ static void add_quoted(const char *text, size_t size, base_builder *out) {
     base_builder_char(out, quote);
 }
 
-static bool value_text(script_value v, bool repr, unsigned depth, base_builder *out);
-
-static bool list_text(script_value v, unsigned depth, base_builder *out) {
+static bool list_text(script_evaluator *e, script_value v, unsigned depth, base_builder *out) {
     char open = v.kind == SCRIPT_VALUE_TUPLE ? '(' : v.kind == SCRIPT_VALUE_LIST ? '[' : '{';
     char close = v.kind == SCRIPT_VALUE_TUPLE ? ')' : v.kind == SCRIPT_VALUE_LIST ? ']' : '}';
+    bool has_factory = v.kind == SCRIPT_VALUE_DICT && v.as.list->factory;
+    if (has_factory) {
+        base_builder_string(out, "defaultdict(");
+        if (depth == 0 || !script_value_text_at(e, *v.as.list->factory, true, depth - 1, out))
+            return false;
+        base_builder_string(out, ", ");
+    }
     base_builder_char(out, open);
     for (size_t i = 0; i < v.as.list->items.count; i++) {
         if (i > 0)
             base_builder_string(out, v.kind == SCRIPT_VALUE_DICT && i % 2 == 1 ? ": " : ", ");
         if (depth == 0 || out->size > (1u << 20) ||
-            !value_text(v.as.list->items.items[i], true, depth - 1, out))
+            !script_value_text_at(e, v.as.list->items.items[i], true, depth - 1, out))
             return false;
     }
     if (v.kind == SCRIPT_VALUE_TUPLE && v.as.list->items.count == 1)
         base_builder_char(out, ',');
     base_builder_char(out, close);
+    if (has_factory)
+        base_builder_char(out, ')');
     return true;
 }
 
-bool script_value_text(script_value v, bool repr, base_builder *out) {
-    return value_text(v, repr, 50, out); /* a list may hold itself */
+bool script_value_text(script_evaluator *e, script_value v, bool repr, base_builder *out) {
+    return script_value_text_at(e, v, repr, 50, out); /* a list may hold itself */
 }
 
-static bool value_text(script_value v, bool repr, unsigned depth, base_builder *out) {
+static bool range_text(script_evaluator *e, script_value v, unsigned depth, base_builder *out) {
+    const script_value *part = v.as.list->items.items;
+    bool is_slice = v.kind == SCRIPT_VALUE_SLICE;
+    int64_t step;
+    size_t parts = !is_slice && script_value_integer(part[2], &step) && step == 1 ? 2 : 3;
+    base_builder_string(out, is_slice ? "slice(" : "range(");
+    for (size_t i = 0; i < parts; i++) {
+        if (i > 0)
+            base_builder_string(out, ", ");
+        if (depth == 0 || !script_value_text_at(e, part[i], true, depth - 1, out))
+            return false;
+    }
+    base_builder_char(out, ')');
+    return true;
+}
+
+bool script_value_text_at(script_evaluator *e, script_value v, bool repr, unsigned depth, base_builder *out) {
     switch (v.kind) {
     case SCRIPT_VALUE_NONE:
         base_builder_string(out, "None");
@@ -267,7 +291,20 @@ static bool value_text(script_value v, bool repr, unsigned depth, base_builder *
             base_builder_string(out, "set()");
             return true;
         }
-        return list_text(v, depth, out);
+        return list_text(e, v, depth, out);
+    case SCRIPT_VALUE_RANGE:
+    case SCRIPT_VALUE_SLICE:
+        return range_text(e, v, depth, out);
+    case SCRIPT_VALUE_ELLIPSIS:
+        base_builder_string(out, "Ellipsis");
+        return true;
+    case SCRIPT_VALUE_WORD:
+        if (strncmp(v.as.word->path, "python.", 7) != 0)
+            return false;
+        base_builder_format(out, "<class '%s'>", v.as.word->path + 7);
+        return true;
+    case SCRIPT_VALUE_OBJECT:
+        return script_object_text(e, v.as.object, repr, depth, out);
     case SCRIPT_VALUE_EXPR:
         /* a folded constant prints as the number it is */
         if (v.as.expr->op == IR_INT || v.as.expr->op == IR_FLOAT) {
@@ -348,6 +385,28 @@ static bool list_equal(script_value a, script_value b, unsigned depth, unsigned 
     return true;
 }
 
+/* Ranges are equal when their items are. */
+static bool range_equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
+    int64_t start[2], count[2], step[2];
+    if (!script_range_constants(a, &start[0], &count[0], &step[0]) ||
+        !script_range_constants(b, &start[1], &count[1], &step[1]))
+        return list_equal(a, b, depth, budget);
+    return count[0] == count[1] && (count[0] == 0 || start[0] == start[1]) &&
+           (count[0] < 2 || step[0] == step[1]);
+}
+
+/* Two dicts are equal when they have the same keys with equal values, in any order. */
+static bool dict_equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
+    if (a.as.list->items.count != b.as.list->items.count || depth == 0)
+        return false;
+    for (size_t i = 0; i + 1 < a.as.list->items.count; i += 2) {
+        const script_value *other = script_dict_find(b, a.as.list->items.items[i]);
+        if (!other || !equal(a.as.list->items.items[i + 1], *other, depth - 1, budget))
+            return false;
+    }
+    return true;
+}
+
 static bool set_equal(script_value a, script_value b, unsigned depth, unsigned *budget) {
     if (a.as.list->items.count != b.as.list->items.count || depth == 0)
         return false;
@@ -371,6 +430,21 @@ static bool object_equal(const script_object *a, const script_object *b, unsigne
         const script_binding *x = base_map_get(a->fields->map, BASE_KEY(a->fields->names.items[i]));
         const script_binding *y = base_map_get(b->fields->map, BASE_KEY(a->fields->names.items[i]));
         if (!x || !y || !equal(x->value, y->value, depth - 1, budget))
+            return false;
+    }
+    return true;
+}
+
+/* A named tuple is the tuple of its fields. */
+static bool tuple_equal(const script_object *a, script_value b, unsigned depth, unsigned *budget) {
+    if (depth == 0 || a->class->fields.count != b.as.list->items.count)
+        return false;
+    for (size_t i = 0; i < a->class->fields.count; i++) {
+        const script_binding *field = NULL;
+        for (size_t j = 0; j < a->fields->names.count && !field; j++)
+            if (strcmp(a->fields->names.items[j], a->class->fields.items[i].name) == 0)
+                field = base_map_get(a->fields->map, BASE_KEY(a->fields->names.items[j]));
+        if (!field || !equal(field->value, b.as.list->items.items[i], depth - 1, budget))
             return false;
     }
     return true;
@@ -402,6 +476,10 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return dtype_equals_text(a, b);
     if (b_type && a.kind == SCRIPT_VALUE_STRING)
         return dtype_equals_text(b, a);
+    if (a.kind == SCRIPT_VALUE_OBJECT && b.kind == SCRIPT_VALUE_TUPLE && a.as.object->class->is_tuple)
+        return tuple_equal(a.as.object, b, depth, budget);
+    if (b.kind == SCRIPT_VALUE_OBJECT && a.kind == SCRIPT_VALUE_TUPLE && b.as.object->class->is_tuple)
+        return tuple_equal(b.as.object, a, depth, budget);
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
@@ -410,8 +488,15 @@ static bool equal(script_value a, script_value b, unsigned depth, unsigned *budg
         return true;
     case SCRIPT_VALUE_TUPLE:
     case SCRIPT_VALUE_LIST:
-    case SCRIPT_VALUE_DICT:
         return list_equal(a, b, depth, budget);
+    case SCRIPT_VALUE_DICT:
+        return dict_equal(a, b, depth, budget);
+    case SCRIPT_VALUE_SLICE:
+        return list_equal(a, b, depth, budget);
+    case SCRIPT_VALUE_RANGE:
+        return range_equal(a, b, depth, budget);
+    case SCRIPT_VALUE_ITERATOR:
+        return a.as.iterator == b.as.iterator;
     case SCRIPT_VALUE_AXIS:
         return a.as.axis == b.as.axis;
     case SCRIPT_VALUE_WORD:
@@ -478,6 +563,18 @@ bool script_value_truth(script_value v, bool *truth) {
     case SCRIPT_VALUE_SYMBOL:
     case SCRIPT_VALUE_FOREIGN:
         return false;
+    case SCRIPT_VALUE_RANGE: {
+        int64_t start, count, step;
+        if (!script_range_constants(v, &start, &count, &step))
+            return false;
+        *truth = count != 0;
+        return true;
+    }
+    case SCRIPT_VALUE_OBJECT: { /* a member of an enumeration of integers */
+        int64_t number;
+        *truth = !script_value_integer(v, &number) || number != 0;
+        return true;
+    }
     default:
         *truth = true;
         return true;
@@ -535,6 +632,11 @@ static size_t find_linear(const script_list *list, script_value key, size_t stri
 void script_list_moved(script_list *list) {
     list->index = NULL;
     list->indexed = 0;
+}
+
+bool script_value_hash(script_value v, uint64_t *hash) {
+    *hash = 0;
+    return hash_of(v, 20, hash);
 }
 
 size_t script_list_find(script_list *list, script_value key, size_t stride) {

@@ -14,6 +14,7 @@ typedef struct script_template script_template; /* script_kernel.c */
 typedef struct script_partial script_partial;   /* script_builtin.c */
 typedef struct script_window script_window;     /* script_part.h */
 typedef struct script_indexer script_indexer;   /* script_factors.c */
+typedef struct script_iterator script_iterator; /* script_sequence.c */
 
 typedef enum script_value_kind {
     SCRIPT_VALUE_POISON, /* stands for something that was wrong and reported; silences what follows */
@@ -25,10 +26,11 @@ typedef enum script_value_kind {
     SCRIPT_VALUE_STRING,
     SCRIPT_VALUE_TUPLE,
     SCRIPT_VALUE_LIST,
-    SCRIPT_VALUE_DICT,  /* list: key, value, key, value */
-    SCRIPT_VALUE_SET,   /* list, without duplicates, in the order of insertion */
-    SCRIPT_VALUE_SLICE, /* list of three */
-    SCRIPT_VALUE_RANGE, /* list of three: start, stop, step; IR values allowed */
+    SCRIPT_VALUE_DICT,     /* list: key, value, key, value */
+    SCRIPT_VALUE_SET,      /* list, without duplicates, in the order of insertion */
+    SCRIPT_VALUE_SLICE,    /* list of three */
+    SCRIPT_VALUE_RANGE,    /* list of three: start, stop, step; IR values allowed */
+    SCRIPT_VALUE_ITERATOR, /* gives each item once */
     SCRIPT_VALUE_FUNCTION,
     SCRIPT_VALUE_BOUND,       /* a function of a class with its object */
     SCRIPT_VALUE_PARTIAL,     /* functools.partial */
@@ -79,6 +81,7 @@ typedef struct script_list {
     base_arena *arena;
     base_map *index;
     size_t indexed;
+    struct script_value *factory; /* of a defaultdict: makes the value of a missing key, or NULL */
 } script_list;
 
 /* What a decorator made of a function. */
@@ -109,6 +112,8 @@ typedef struct script_closure {
     const script_class *owner; /* the class whose body defines it, or NULL */
     script_list *defaults;     /* one per parameter; POISON kind marks "none" through has_default */
     const bool *has_default;
+    struct script_closure *setter; /* of a property: assigns it, or NULL */
+    script_list *results;          /* of a cached function: a DICT from arguments to results, or NULL */
 } script_closure;
 
 typedef struct script_field {
@@ -131,7 +136,8 @@ struct script_class {
     script_scope *scope; /* the names of its body */
     script_class *base;
     script_class_kind kind;
-    bool is_frozen;
+    bool is_frozen, is_ordered;       /* records: fields are not assigned; they are compared in order */
+    bool is_tuple;                    /* a named tuple: also one of its fields */
     BASE_VECTOR(script_field) fields; /* of a record, those of the base first */
 };
 
@@ -217,6 +223,7 @@ struct script_value {
             size_t size;
         } string;
         script_list *list;
+        script_iterator *iterator;
         script_file *file;
         script_closure *closure;
         script_bound *bound;
@@ -295,8 +302,10 @@ script_value script_list_make(base_arena *arena, script_value_kind kind); /* TUP
 void script_list_add(base_arena *arena, script_value list, script_value item);
 /* What a person calls the value: "an int", "a tensor of shape (4, 8) and dtype float32". */
 const char *script_value_name(base_arena *arena, script_value v);
-/* Text as str() and f-strings give it; false: the value has no text. repr: quotes around strings. */
-bool script_value_text(script_value v, bool repr, base_builder *out);
+/* Text as str() and f-strings give it; false: the value has no text. repr: quotes around strings. e: calls
+ * __str__ and __repr__ of objects; NULL: there are none. */
+bool script_value_text(script_evaluator *e, script_value v, bool repr, base_builder *out);
+bool script_value_text_at(script_evaluator *e, script_value v, bool repr, unsigned depth, base_builder *out);
 /* Python's ==, for compile-time values. */
 bool script_value_equal(script_value a, script_value b, unsigned depth);
 bool script_value_is_constant(script_value v); /* None, bool, number, string */
@@ -305,6 +314,8 @@ bool script_value_truth(script_value v, bool *truth);
 /* An int or bool. */
 bool script_value_integer(script_value v, int64_t *value);
 script_value *script_dict_find(script_value dict, script_value key);
+/* Equal values have equal ones; false: the value has none. */
+bool script_value_hash(script_value v, uint64_t *hash);
 /* Place of a key among every stride-th item, or SIZE_MAX. */
 size_t script_list_find(script_list *list, script_value key, size_t stride);
 void script_list_moved(script_list *list);                    /* after items changed their places */

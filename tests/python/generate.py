@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # generate.py SEED COUNT: a script of that many lines print(EXPRESSION), random compile-time Python whose integers stay
 # in 64 bits. What Python prints for it is what tirc has to print.
+import math  # noqa: F401: the expressions use it
 import random
 import sys
 
@@ -35,6 +36,25 @@ def leaf(kind):
     return pick.choice(["[1, 2, 3]", "[]", "[5]", "(4, 2, 8, 1)", "list(range(6))", "['b', 'a']"])
 
 
+def step():
+    return pick.choice([1, 1, 2, 3, -1, -2, -3])
+
+
+def part():
+    """A slice: any bounds, any step."""
+    bound = lambda: pick.choice(["", str(pick.randrange(-7, 8))])  # noqa: E731
+    return f"{bound()}:{bound()}{pick.choice(['', f':{step()}'])}"
+
+
+def percent():
+    """A text for the older formatting: an int, a float and anything."""
+    flags = lambda: pick.choice(["", "-", "+", "0", " ", "#", "-+"])  # noqa: E731
+    width = lambda: pick.choice(["", "", "3", "8"])  # noqa: E731
+    first = flags() + width() + pick.choice(["", "", ".3"]) + pick.choice("dixXo")
+    second = flags() + width() + pick.choice(["", ".2", ".0"]) + pick.choice("feEgG")
+    return f"%{first}|%{second}|%{pick.choice(['', '-', ''])}{width()}{pick.choice(['', '.2'])}{pick.choice('sr')}"
+
+
 def make(kind, depth):
     """Text of an expression that has, most of the time, this type."""
     if depth == 0 or pick.random() < 0.15:
@@ -58,6 +78,11 @@ def make(kind, depth):
                 lambda: f"sum(x for x in range({pick.randrange(9)}) if x % {pick.randrange(1, 4)} == 0)",
                 lambda: f"{{1: {sub('int')}, 2: {sub('int')}}}[{pick.choice([1, 2])}]",
                 lambda: f"({sub('int')}) ** {pick.randrange(4)}",
+                lambda: f"round({sub('int')}, {pick.randrange(-4, 2)})",
+                lambda: f"{sub('str')}.{pick.choice(['find', 'rfind', 'count'])}({sub('str')}, {pick.randrange(-2, 3)})",
+                lambda: f"math.{pick.choice(['gcd', 'lcm'])}({sub('int')} % 1000, {sub('int')} % 1000)",
+                lambda: f"len(range({pick.randrange(-9, 9)}, {pick.randrange(-9, 9)}, {step()}))",
+                lambda: f"({sub('int')} % 4096).bit_length()",
             ]
         )()
     if kind == "float":
@@ -69,7 +94,10 @@ def make(kind, depth):
                 lambda: f"abs({sub('float')})",
                 lambda: f"float({sub('int')})",
                 lambda: f"max({sub('float')}, {sub('float')})",
-                lambda: f"round({sub('float')}, {pick.randrange(4)})",
+                lambda: f"round({sub('float')}, {pick.randrange(-5, 4)})",
+                lambda: f"math.{pick.choice(['atan', 'sinh', 'erf', 'asinh', 'radians', 'degrees'])}({sub('float')} % 3.0)",
+                lambda: f"math.{pick.choice(['fmod', 'atan2', 'copysign', 'remainder'])}({sub('float')}, {sub('float')})",
+                lambda: f"math.fsum([{sub('float')}, {sub('float')}, {sub('float')}])",
             ]
         )()
     if kind == "str":
@@ -84,7 +112,13 @@ def make(kind, depth):
                 lambda: f"str({sub(pick.choice(['int', 'float', 'list', 'bool']))})",
                 lambda: f"{sub('str')}.{pick.choice(['upper', 'lower', 'strip', 'title', 'capitalize'])}()",
                 lambda: f"{sub('str')}.replace({leaf('str') if pick.random() < 0 else repr('a')}, {leaf('str')})",
-                lambda: f"{sub('str')}[{pick.randrange(-3, 3)}:{pick.randrange(-3, 6)}]",
+                lambda: f"{sub('str')}[{part()}]",
+                lambda: f"({percent()!r} % ({sub('int')}, {sub('float')}, {sub(pick.choice(['str', 'list', 'bool']))}))",
+                lambda: f"''.join({sub('str')}.{pick.choice(['partition', 'rpartition'])}({pick.choice(['a', ' ', ','])!r}))",
+                lambda: f"{sub('str')}.{pick.choice(['removeprefix', 'removesuffix', 'lstrip'])}({pick.choice(['a', 'ab', ' '])!r})",
+                lambda: f"{sub('str')}.{pick.choice(['swapcase', 'casefold', 'rstrip'])}()",
+                lambda: f"{sub('str')}.replace({pick.choice(['a', '', 'é'])!r}, {leaf('str')}, {pick.randrange(-1, 3)})",
+                lambda: f"str(range({pick.randrange(9)}, {pick.randrange(9)}, {step()})[{part()}])",
                 lambda: f"{pick.choice(['hex', 'bin', 'oct', 'repr'])}({sub('int')})",
                 lambda: f"'-'.join([{sub('str')}, {sub('str')}])",
                 lambda: f"{sub('str')}.{pick.choice(['ljust', 'rjust', 'center', 'zfill'])}({pick.randrange(9)})",
@@ -102,6 +136,9 @@ def make(kind, depth):
                 lambda: f"{pick.choice(['any', 'all'])}([{sub('bool')}, {sub('int')}])",
                 lambda: f"({sub('int')} < {sub('int')} <= {sub('int')})",
                 lambda: f"({sub('int')} in {sub('list')})",
+                lambda: f"({sub('int')} in range({pick.randrange(-9, 9)}, {pick.randrange(-9, 9)}, {step()}))",
+                lambda: f"({{{sub('int')}, {sub('int')}}} {pick.choice(['<', '<=', '>', '>=', '=='])} {{{sub('int')}, 1, 2}})",
+                lambda: f"{sub('str')}.{pick.choice(['isspace', 'isupper', 'islower', 'isdigit', 'isidentifier'])}()",
                 lambda: f"isinstance({sub(other)}, {pick.choice(['int', 'str', 'float', 'list', '(int, str)'])})",
             ]
         )()
@@ -110,7 +147,13 @@ def make(kind, depth):
             lambda: f"[{sub('int')}, {sub('float')}, {sub('str')}]",
             lambda: f"[x * {pick.randrange(4)} for x in {sub('list')} if x]",
             lambda: f"sorted([{sub('int')}, {sub('int')}, {sub('int')}]{pick.choice(['', ', reverse=True', ', key=lambda v: -v'])})",
-            lambda: f"list({sub('list')})[{pick.randrange(-3, 3)}:{pick.randrange(-3, 6)}:{pick.randrange(1, 3)}]",
+            lambda: f"list({sub('list')})[{part()}]",
+            lambda: f"put(list({sub('list')}), slice({pick.randrange(-4, 5)}, {pick.randrange(-4, 5)}), {sub('list')})",
+            lambda: f"drop(list({sub('list')}), slice({pick.randrange(-4, 5)}, {pick.randrange(-4, 5)}, {step()}))",
+            lambda: f"{sub('str')}.{pick.choice(['split', 'rsplit'])}({pick.choice(['None', repr(' '), repr('a')])}, {pick.randrange(-1, 3)})",
+            lambda: f"list(filter(None, {sub('list')}))",
+            lambda: f"sorted({{{sub('int')}, {sub('int')}}} {pick.choice(['|', '&', '-', '^'])} {{{sub('int')}, 1}})",
+            lambda: f"list(({{'k': {sub('int')}}} | {{{sub('str')}: {sub('int')}}}).items())",
             lambda: f"[*{sub('list')}, {sub('bool')}]",
             lambda: f"list(zip({sub('list')}, {sub('list')}))",
             lambda: f"list(enumerate({sub('list')}))",
@@ -138,6 +181,16 @@ def parts_fit(text):
     return True
 
 
+HELPERS = """import math
+def put(items, at, new):
+    items[at] = new
+    return items
+def drop(items, at):
+    del items[at]
+    return items
+"""
+exec(HELPERS)
+print(HELPERS, end="")
 done = 0
 while done < count:
     text = make(pick.choice(["int", "int", "float", "str", "bool", "list"]), pick.randrange(1, 5))

@@ -305,6 +305,49 @@ told "what grows without end" 1 grow.py -- "1:8 T0263" "2:11 T0263" "3:10 T0263 
 printf 'import os\nx = open("/etc/passwd").read()\nimport time\ny = time.time()\nz = os.system("true")\nassert os.environ.get("HOME") is None\nw = __import__("os")\n' >files.py
 told "no files, no clock, no surroundings" 1 files.py -- "2:5 T0201 name 'open' is not defined" "4:5 T0265 time.time is not available" \
     "5:5 T0265 os.system is not available" "7:5 T0201 name '__import__' is not defined"
+cat >mistakes.py <<'E5'
+import math
+from dataclasses import dataclass
+from collections import namedtuple
+
+items, table, group = [1, 2, 3], {"a": 1}, {1, 2}
+next(items)
+len(iter(items))
+items[::0]
+items[::2] = [1]
+del items[7]
+del table["b"]
+group.remove(9)
+table.popitem(1)
+"a" % 3
+"%d" % "x"
+"%d %d" % 3
+"%(x)s" % {}
+"%y" % 3
+"abc".rindex("z")
+"a".split("")
+next(iter([]))
+{[1]: 2}
+hash([1])
+math.factorial(-1)
+math.comb(70, 35)
+math.asin(2)
+math.exp(1000)
+Point = namedtuple("Point", "x y")
+Point(1)
+Point(1, 2).x = 3
+chr(0)
+slice()
+round(9223372036854775807, -1)
+E5
+told "wrong uses of Python's library" 1 mistakes.py -- "6:6 T0262 a list is no iterator" "7:5 T0262 an iterator has no length" \
+    "8:7 T0262 the step of a slice may not be 0" "9:14 T0229 1 values for a slice of 2 items" "10:5 T0263 index 7 is outside" \
+    "11:5 T0263 the dict has no key 'b'" "12:1 T0263 the set has no such item" "13:15 T0203" "14:1 T0262 1 of 1 values have no conversion" \
+    "15:1 T0262 the format" "16:1 T0262 the text has more conversions" "17:1 T0262 no value for '%(x)'" "18:1 T0262 '%y' is no conversion" \
+    "19:1 T0263 the text does not contain 'z'" "20:1 T0262 an empty separator" "21:1 T0263 next of an iterator that has no more" \
+    "22:2 T0262" "23:6 T0262 a list has no hash" "24:1 T0262 math.factorial is not defined" "25:1 T0260" "26:1 T0262 math.asin is not defined" \
+    "27:1 T0260 the result of math.exp is too large" "29:1 T0203 Point needs an argument 'y'" "30:1 T0227 'x' of a frozen record" \
+    "31:1 T0262 chr of 0" "32:1 T0203 slice takes 1 to 3 bounds" "33:1 T0260"
 printf 'print("tile", 4, [1.5, "x"], {"a": None})\nfrom tvm.script import tirx as T\n@T.prim_func\ndef k(A: T.Buffer((4,), "int8")):\n    A[0] = 1\n' >printing.py
 told "print is a note" 0 printing.py -- "1:1 T0387 tile 4 [1.5, 'x'] {'a': None}"
 echo "1..$number"
