@@ -36,7 +36,9 @@ ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope);
 /* The descriptor of a tensor for TMA: a parameter of 128 bytes; used as a value it is their address. */
 ir_type ir_type_tensor_map(void);
 bool ir_type_is_tensor_map(ir_type type);
-bool ir_type_equal(ir_type a, ir_type b);
+static inline bool ir_type_equal(ir_type a, ir_type b) {
+    return a.kind == b.kind && a.dtype == b.dtype && a.scope == b.scope && a.lanes == b.lanes;
+}
 bool ir_type_is_integer(ir_type type); /* PRIM of integer dtype, any lanes */
 bool ir_type_is_float(ir_type type);
 bool ir_type_is_bool(ir_type type);
@@ -54,30 +56,41 @@ typedef enum ir_op {
 } ir_op;
 
 enum ir_op_flags {
-    IR_FLAG_PURE = 1,
-    IR_FLAG_FOLD = 2,
-    IR_FLAG_READS = 4,
-    IR_FLAG_WRITES = 8,
-    IR_FLAG_SYNC = 16,
-    IR_FLAG_EXACT = 32,
-    IR_FLAG_BOUNDED = 64,
-    IR_FLAG_ORDER_FREE = 128,
-    IR_FLAG_DIVERGENT = 256
+    /* Also of everything inside an expression: ir_expr.effects. */
+    IR_FLAG_READS = 1,
+    IR_FLAG_WRITES = 2,
+    IR_FLAG_SYNC = 4,
+    IR_FLAG_DIVERGENT = 8,
+    IR_FLAG_BOUNDED = 16,
+    /* Of an operation alone. */
+    IR_FLAG_PURE = 1 << 16,
+    IR_FLAG_FOLD = 1 << 17,
+    IR_FLAG_EXACT = 1 << 18,
+    IR_FLAG_ORDER_FREE = 1 << 19
 };
 /* What is somewhere inside an expression, beside the flags R, W, S, D and B of its operations. */
 enum ir_inside {
-    IR_INSIDE_REGISTER = 512,      /* a REGISTER */
-    IR_INSIDE_MEMORY = 1024,       /* flag R on anything else */
-    IR_INSIDE_DIVISION = 2048,     /* an integer division by what is no constant other than 0 */
-    IR_INSIDE_POINTER_LOAD = 4096, /* a POINTER_LOAD */
-    IR_INSIDE_LANES = 8192         /* a value of several lanes */
+    IR_INSIDE_REGISTER = 1 << 5,     /* a REGISTER */
+    IR_INSIDE_MEMORY = 1 << 6,       /* flag R on anything else */
+    IR_INSIDE_DIVISION = 1 << 7,     /* an integer division by what is no constant other than 0 */
+    IR_INSIDE_QUOTIENT = 1 << 8,     /* a quotient, a remainder or a shift, of any type */
+    IR_INSIDE_LAZY = 1 << 9,         /* AND, OR, IF_THEN_ELSE: operands that may not be evaluated */
+    IR_INSIDE_TENSOR = 1 << 10,      /* LOAD, ADDRESS, REGION */
+    IR_INSIDE_DATA = 1 << 11,        /* DATA */
+    IR_INSIDE_POINTER_LOAD = 1 << 12,
+    IR_INSIDE_POINTER_ADDRESS = 1 << 13,
+    IR_INSIDE_NIBBLE = 1 << 14, /* a value of 4 bits, or a pointer to some */
+    IR_INSIDE_LANES = 1 << 15   /* a value of several lanes */
 };
 typedef struct ir_op_info {
     const char *enumerator, *name, *text;
     int arguments;
     unsigned flags;
 } ir_op_info;
-const ir_op_info *ir_op_information(ir_op op);
+extern const ir_op_info ir_op_table[IR_OP_COUNT];
+static inline const ir_op_info *ir_op_information(ir_op op) {
+    return &ir_op_table[op];
+}
 
 typedef struct ir_expr ir_expr;
 typedef struct ir_var ir_var;
@@ -92,15 +105,16 @@ typedef struct ir_module ir_module;
 #define IR_STATEMENT_LIMIT 200     /* statements inside statements */
 
 struct ir_expr {
-    ir_op op;
+    ir_op op : 16;
     ir_type type;
     uint32_t id; /* dense within the module, in order of creation: children have smaller ids */
     uint32_t count;
-    const ir_expr *const *args;
-    uint32_t depth;     /* 0 for a leaf; ir_verify allows IR_DEPTH_LIMIT, so that passes may recurse */
     uint32_t size;      /* nodes when written out as a tree, shared ones again; sticks at UINT32_MAX */
+    uint16_t depth;     /* 0 for a leaf, sticks at UINT16_MAX; ir_verify allows IR_DEPTH_LIMIT, so that passes
+                           may recurse */
     uint16_t effects;   /* R, W, S, D and B flags of everything inside, and enum ir_inside */
-    uint64_t variables; /* bit id % 64 of each VAR and REGISTER inside: a clear bit means that none has it */
+    uint64_t variables; /* bit id % 64 of each VAR and REGISTER inside, and inside origins: a clear bit means
+                           that none has it */
     ir_module *module;
     union {
         int64_t integer;         /* INT, LANE, THREAD_IDX ... */
@@ -110,6 +124,7 @@ struct ir_expr {
         const ir_tensor *tensor; /* LOAD, ADDRESS, DATA, REGION */
         const ir_expr *origin; /* POINTER_LOAD, POINTER_ADDRESS: the LOAD or ADDRESS it came from, or NULL */
     } at;
+    const ir_expr *args[];
 };
 
 typedef enum ir_var_kind {
@@ -353,10 +368,21 @@ const ir_expr *ir_cast(ir_module *module, ir_type to, const ir_expr *a);
 const ir_expr *ir_reinterpret(ir_module *module, ir_type to, const ir_expr *a); /* of numbers */
 /* Same op and attribute over other arguments, folded again where it folds. */
 const ir_expr *ir_rebuild(ir_module *module, const ir_expr *like, const ir_expr *const *args);
-bool ir_is_int(const ir_expr *e, int64_t *value); /* a scalar INT constant */
+/* A scalar INT constant. */
+static inline bool ir_is_int(const ir_expr *e, int64_t *value) {
+    if (e->op != IR_INT)
+        return false;
+    if (value)
+        *value = e->at.integer;
+    return true;
+}
 /* True when evaluation reads memory or registers, or has an effect. */
-bool ir_expr_reads(const ir_expr *e);
-bool ir_expr_has_effect(const ir_expr *e); /* WRITES or SYNC anywhere inside */
+static inline bool ir_expr_reads(const ir_expr *e) {
+    return (e->effects & (IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
+}
+static inline bool ir_expr_has_effect(const ir_expr *e) { /* WRITES or SYNC anywhere inside */
+    return (e->effects & (IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
+}
 
 ir_stmt *ir_stmt_create(ir_module *module, ir_stmt_kind kind, base_span span);
 void ir_block_add(ir_module *module, ir_stmt *block, ir_stmt *statement);

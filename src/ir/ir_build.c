@@ -63,20 +63,28 @@ ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor
 
 /* ---- interning ---- */
 
-static uint32_t hash_expr(ir_op op, ir_type type, const ir_expr *const *args, uint32_t count,
-                          ir_attribute attribute) {
-    uint64_t hash = base_hash_mix((uint64_t)op << 40 | (uint64_t)type.kind << 32 |
-                                      (uint64_t)type.dtype << 24 | (uint64_t)type.scope << 16 | type.lanes,
-                                  attribute.bits);
-    for (uint32_t i = 0; i < count; i++)
-        hash = base_hash_mix(hash, args[i]->id);
-    return (uint32_t)(hash ^ hash >> 32);
+/* Multiply to 128 bits and fold: every input bit reaches every output bit. */
+static inline uint64_t mix(uint64_t a, uint64_t b) {
+    unsigned __int128 product =
+        (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xd6e8feb86659fd93));
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static bool same_expr(const ir_expr *e, ir_op op, ir_type type, const ir_expr *const *args, uint32_t count,
-                      ir_attribute attribute) {
+/* Never 0, which says that a slot is free; the high bits pick the slot. */
+static inline uint32_t hash_expr(ir_op op, ir_type type, const ir_expr *const *args, uint32_t count,
+                                 ir_attribute attribute) {
+    uint64_t hash = mix((uint64_t)op << 40 | (uint64_t)type.kind << 32 | (uint64_t)type.dtype << 24 |
+                            (uint64_t)type.scope << 16 | type.lanes,
+                        attribute.bits);
+    for (uint32_t i = 0; i < count; i++)
+        hash = mix(hash, args[i]->id);
+    return (uint32_t)(hash >> 32) | 1;
+}
+
+static inline bool same_expr(const ir_expr *e, ir_op op, ir_type type, const ir_expr *const *args,
+                             uint32_t count, ir_attribute attribute) {
     if (e->op != op || e->count != count || !ir_type_equal(e->type, type) ||
-        memcmp(&e->at, &attribute, sizeof attribute) != 0)
+        e->at.integer != attribute.integer)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (e->args[i] != args[i])
@@ -84,32 +92,41 @@ static bool same_expr(const ir_expr *e, ir_op op, ir_type type, const ir_expr *c
     return true;
 }
 
+enum { TABLE_FIRST_LOG2 = 8 };
+
 static void grow_table(ir_module *module, struct ir_intern *intern) {
-    size_t capacity = intern->capacity ? intern->capacity * 2 : 256;
+    size_t old = intern->capacity;
+    unsigned shift = old ? intern->shift - 1 : 32 - TABLE_FIRST_LOG2;
+    size_t capacity = (size_t)1 << (32 - shift), mask = capacity - 1;
     const ir_expr **slots = BASE_NEW_ARRAY(module->arena, const ir_expr *, capacity);
     uint32_t *hashes = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
-    for (size_t i = 0; i < intern->capacity; i++) {
-        if (!intern->slots[i])
+    for (size_t i = 0; i < old; i++) {
+        uint32_t hash = intern->hashes[i];
+        if (!hash)
             continue;
-        size_t at = intern->hashes[i] & (capacity - 1);
-        while (slots[at])
-            at = (at + 1) & (capacity - 1);
+        size_t at = hash >> shift;
+        while (hashes[at])
+            at = (at + 1) & mask;
         slots[at] = intern->slots[i];
-        hashes[at] = intern->hashes[i];
+        hashes[at] = hash;
     }
     intern->slots = slots;
     intern->hashes = hashes;
     intern->capacity = capacity;
+    intern->shift = shift;
+    intern->room = capacity / 4 * 3;
 }
 
 /* What e adds to what its arguments have inside. */
-static uint16_t own_effects(const ir_expr *e) {
+static unsigned own_effects(const ir_expr *e) {
     unsigned effects = ir_op_information(e->op)->flags & EFFECT_FLAGS;
     if (e->type.kind == IR_TYPE_PRIM && e->type.lanes > 1)
         effects |= IR_INSIDE_LANES;
+    if (num_dtype_bits((num_dtype)e->type.dtype) == 4)
+        effects |= IR_INSIDE_NIBBLE;
     switch (e->op) {
     case IR_REGISTER:
-        return (uint16_t)(effects | IR_INSIDE_REGISTER);
+        return effects | IR_INSIDE_REGISTER;
     case IR_FLOORDIV:
     case IR_FLOORMOD:
     case IR_TRUNCDIV:
@@ -117,52 +134,87 @@ static uint16_t own_effects(const ir_expr *e) {
         const ir_expr *divisor = e->args[1]->op == IR_BROADCAST ? e->args[1]->args[0] : e->args[1];
         if (divisor->op != IR_INT || divisor->at.integer == 0)
             effects |= IR_INSIDE_DIVISION;
+        effects |= IR_INSIDE_QUOTIENT;
         break;
     }
+    case IR_DIV:
+    case IR_SHL:
+    case IR_SHR:
+        effects |= IR_INSIDE_QUOTIENT;
+        break;
+    case IR_AND:
+    case IR_OR:
+    case IR_IF_THEN_ELSE:
+        effects |= IR_INSIDE_LAZY;
+        break;
+    case IR_LOAD:
+    case IR_ADDRESS:
+    case IR_REGION:
+        effects |= IR_INSIDE_TENSOR;
+        break;
+    case IR_DATA:
+        effects |= IR_INSIDE_DATA;
+        break;
     case IR_POINTER_LOAD:
         effects |= IR_INSIDE_POINTER_LOAD;
+        break;
+    case IR_POINTER_ADDRESS:
+        effects |= IR_INSIDE_POINTER_ADDRESS;
         break;
     default:
         break;
     }
-    return (uint16_t)(effects & IR_FLAG_READS ? effects | IR_INSIDE_MEMORY : effects);
+    return effects & IR_FLAG_READS ? effects | IR_INSIDE_MEMORY : effects;
+}
+
+static uint64_t own_variables(const ir_expr *e) {
+    switch (e->op) {
+    case IR_VAR:
+    case IR_REGISTER:
+        return UINT64_C(1) << e->at.var->id % 64;
+    case IR_POINTER_LOAD:
+    case IR_POINTER_ADDRESS:
+        return e->at.origin ? e->at.origin->variables : 0;
+    default:
+        return 0;
+    }
 }
 
 static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                             uint32_t count, ir_attribute attribute) {
     ir_expr *e = base_arena_allocate(module->arena, sizeof(ir_expr) + count * sizeof(const ir_expr *));
-    const ir_expr **copy = (const ir_expr **)(void *)(e + 1);
-    uint64_t size = 1;
+    uint64_t size = 1, variables = 0;
+    unsigned effects = 0, depth = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const ir_expr *arg = args[i];
+        e->args[i] = arg;
+        effects |= arg->effects;
+        variables |= arg->variables;
+        size += arg->size;
+        if (depth <= arg->depth)
+            depth = arg->depth + 1u;
+    }
     e->op = op;
     e->type = type;
     e->count = count;
-    e->args = copy;
-    e->module = module;
-    if (op == IR_VAR || op == IR_REGISTER)
-        e->variables = UINT64_C(1) << attribute.var->id % 64;
-    for (uint32_t i = 0; i < count; i++) {
-        copy[i] = args[i];
-        e->effects |= args[i]->effects;
-        e->variables |= args[i]->variables;
-        size += args[i]->size;
-        if (e->depth <= args[i]->depth)
-            e->depth = args[i]->depth + 1;
-    }
-    e->effects |= own_effects(e);
     e->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-    memcpy(&e->at, &attribute, sizeof attribute);
+    e->depth = depth > UINT16_MAX ? UINT16_MAX : (uint16_t)depth;
+    e->module = module;
+    e->at.integer = attribute.integer;
+    e->effects = (uint16_t)(effects | own_effects(e));
+    e->variables = variables | own_variables(e);
     return e;
 }
 
 const ir_expr *ir_intern_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                               uint32_t count, ir_attribute attribute) {
     struct ir_intern *intern = module->intern;
-    if (intern->count * 4 >= intern->capacity * 3)
+    if (intern->count == intern->room)
         grow_table(module, intern);
-    uint32_t hash = hash_expr(op, type, args, count, attribute);
-    size_t at = hash & (intern->capacity - 1);
-    for (; intern->slots[at]; at = (at + 1) & (intern->capacity - 1))
-        if (intern->hashes[at] == hash && same_expr(intern->slots[at], op, type, args, count, attribute)) {
+    uint32_t hash = hash_expr(op, type, args, count, attribute), found;
+    size_t at = hash >> intern->shift, mask = intern->capacity - 1;
+    for (; (found = intern->hashes[at]) != 0; at = (at + 1) & mask)
+        if (found == hash && same_expr(intern->slots[at], op, type, args, count, attribute)) {
             module->next_expr = intern->next_expr;
             return intern->slots[at];
         }
@@ -263,22 +315,6 @@ const ir_expr *ir_pointer_address(ir_module *module, ir_type type, const ir_expr
                                   const ir_expr *origin) {
     return ir_intern_expr(module, IR_POINTER_ADDRESS, type, (const ir_expr *[]){base, index}, 2,
                           (ir_attribute){.origin = origin});
-}
-
-bool ir_is_int(const ir_expr *e, int64_t *value) {
-    if (e->op != IR_INT)
-        return false;
-    if (value)
-        *value = e->at.integer;
-    return true;
-}
-
-bool ir_expr_reads(const ir_expr *e) {
-    return (e->effects & (IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
-}
-
-bool ir_expr_has_effect(const ir_expr *e) {
-    return (e->effects & (IR_FLAG_WRITES | IR_FLAG_SYNC)) != 0;
 }
 
 /* ---- statements ---- */

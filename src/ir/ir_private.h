@@ -29,8 +29,9 @@ typedef struct ir_scratch {
 
 struct ir_intern {
     const ir_expr **slots;
-    uint32_t *hashes;
-    size_t capacity, count;
+    uint32_t *hashes; /* of the slots; 0: free */
+    size_t capacity, count, room; /* it grows when count reaches room */
+    unsigned shift;               /* 32 - log2 of the capacity */
     BASE_VECTOR(ir_scratch *) scratches; /* one per level of walks inside walks */
     size_t scratch_level;
     ir_memo *memos;   /* that nobody uses now */

@@ -15,15 +15,11 @@ enum {
     D = IR_FLAG_DIVERGENT
 };
 
-static const ir_op_info table[IR_OP_COUNT] = {
+const ir_op_info ir_op_table[IR_OP_COUNT] = {
 #define IR_OP(enumerator, name, arguments, flags, text) {#enumerator, name, text, arguments, flags},
 #include "ir/ir_ops.def"
 #undef IR_OP
 };
-
-const ir_op_info *ir_op_information(ir_op op) {
-    return &table[op];
-}
 
 ir_attribute_kind ir_op_attribute(ir_op op) {
     switch (op) {
@@ -76,10 +72,6 @@ ir_type ir_type_tensor_map(void) {
 
 bool ir_type_is_tensor_map(ir_type type) {
     return ir_type_equal(type, ir_type_tensor_map());
-}
-
-bool ir_type_equal(ir_type a, ir_type b) {
-    return a.kind == b.kind && a.dtype == b.dtype && a.scope == b.scope && a.lanes == b.lanes;
 }
 
 bool ir_type_is_integer(ir_type type) {

@@ -23,16 +23,20 @@ static void scratch_give(ir_module *module) {
     module->intern->scratch_level--;
 }
 
+/* Room for the marks of e and of what is inside, whose numbers are smaller. */
+static void scratch_reserve(ir_module *module, ir_scratch *scratch, const ir_expr *e) {
+    if (e->id < scratch->capacity)
+        return;
+    uint32_t capacity = module->intern->next_expr + module->intern->next_expr / 2 + 64;
+    uint32_t *stamps = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
+    if (scratch->capacity)
+        memcpy(stamps, scratch->stamps, scratch->capacity * sizeof *stamps);
+    scratch->stamps = stamps;
+    scratch->capacity = capacity;
+}
+
 /* True the first time e is met in this walk. */
-static bool scratch_mark(ir_module *module, ir_scratch *scratch, const ir_expr *e) {
-    if (e->id >= scratch->capacity) {
-        uint32_t capacity = module->intern->next_expr + module->intern->next_expr / 2 + 64;
-        uint32_t *stamps = BASE_NEW_ARRAY(module->arena, uint32_t, capacity);
-        if (scratch->capacity)
-            memcpy(stamps, scratch->stamps, scratch->capacity * sizeof *stamps);
-        scratch->stamps = stamps;
-        scratch->capacity = capacity;
-    }
+static inline bool scratch_mark(ir_scratch *scratch, const ir_expr *e) {
     if (scratch->stamps[e->id] == scratch->stamp)
         return false;
     scratch->stamps[e->id] = scratch->stamp;
@@ -48,31 +52,62 @@ static void scratch_push(ir_module *module, ir_scratch *scratch, const ir_expr *
 
 /* ---- expressions ---- */
 
+/* Deeper expressions are walked with a stack of their own. */
+enum { RECURSION_DEPTH = 200 };
+
+typedef struct visiting {
+    ir_scratch *scratch;
+    void (*fn)(void *user, const ir_expr *e);
+    void *user;
+} visiting;
+
+static void visit_shallow(const visiting *v, const ir_expr *e) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        const ir_expr *child = e->args[i];
+        if (!scratch_mark(v->scratch, child))
+            continue;
+        if (child->count)
+            visit_shallow(v, child);
+        else
+            v->fn(v->user, child);
+    }
+    v->fn(v->user, e);
+}
+
+static void visit_deep(const visiting *v, const ir_expr *e) {
+    ir_scratch *scratch = v->scratch;
+    scratch_push(e->module, scratch, e);
+    while (scratch->stack_count) {
+        struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
+        if (top->next < top->e->count) {
+            const ir_expr *child = top->e->args[top->next++];
+            if (!scratch_mark(scratch, child))
+                continue;
+            if (child->count)
+                scratch_push(e->module, scratch, child);
+            else
+                v->fn(v->user, child);
+        } else {
+            const ir_expr *done = top->e;
+            scratch->stack_count--;
+            v->fn(v->user, done);
+        }
+    }
+}
+
 void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user) {
     ir_module *module = e->module;
     if (e->count == 0) {
         fn(user, e);
         return;
     }
-    ir_scratch *scratch = scratch_take(module);
-    scratch_mark(module, scratch, e);
-    scratch_push(module, scratch, e);
-    while (scratch->stack_count) {
-        struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
-        if (top->next < top->e->count) {
-            const ir_expr *child = top->e->args[top->next++];
-            if (!scratch_mark(module, scratch, child))
-                continue;
-            if (child->count)
-                scratch_push(module, scratch, child);
-            else
-                fn(user, child);
-        } else {
-            const ir_expr *done = top->e;
-            scratch->stack_count--;
-            fn(user, done);
-        }
-    }
+    visiting v = {scratch_take(module), fn, user};
+    scratch_reserve(module, v.scratch, e);
+    scratch_mark(v.scratch, e);
+    if (e->depth > RECURSION_DEPTH)
+        visit_deep(&v, e);
+    else
+        visit_shallow(&v, e);
     scratch_give(module);
 }
 
@@ -94,9 +129,6 @@ typedef struct rewriting {
     base_map *map;
     bool fold;
 } rewriting;
-
-/* Deeper expressions are rewritten with a stack of their own. */
-enum { RECURSION_DEPTH = 200 };
 
 static inline const ir_expr *recall(const rewriting *r, const ir_expr *e) {
     return r->memo ? ir_memo_get(r->memo, e) : base_map_get(r->map, BASE_KEY(e));

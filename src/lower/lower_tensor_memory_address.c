@@ -109,6 +109,12 @@ bool tmem_picks_lanes(const tmem_walk *w, const ir_expr *condition, bool negated
     return picks_lanes(w, condition, negated, what, 0);
 }
 
+/* What may differ between threads, and what no address is made of. */
+enum {
+    VARIES = IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC | IR_FLAG_DIVERGENT | IR_FLAG_BOUNDED |
+             IR_INSIDE_DIVISION | IR_INSIDE_LANES
+};
+
 static bool same_in(const tmem_walk *w, const ir_expr *e, bool in_block, unsigned depth) {
     e = tmem_resolve(w, e);
     if (depth > MAX_DEPTH)
@@ -117,7 +123,7 @@ static bool same_in(const tmem_walk *w, const ir_expr *e, bool in_block, unsigne
         return !in_block;
     if (e->op == IR_VAR)
         return e->at.var->kind == IR_VAR_PARAMETER;
-    if (e->effects || e->op == IR_THREAD_IDX || e->op == IR_LANE_ID || e->op == IR_LINEAR_THREAD)
+    if ((e->effects & VARIES) || e->op == IR_THREAD_IDX || e->op == IR_LANE_ID || e->op == IR_LINEAR_THREAD)
         return false;
     for (uint32_t i = 0; i < e->count; i++)
         if (!same_in(w, e->args[i], in_block, depth + 1))

@@ -44,12 +44,34 @@ typedef enum num_dtype {
         NUM_DTYPE_COUNT
 } num_dtype;
 
+/* The table made from the list; what is no element type has the row of NONE. */
+typedef struct num_dtype_row {
+    const char *name, *alias;
+    uint8_t bits, class;
+} num_dtype_row;
+extern const num_dtype_row num_dtype_rows[NUM_DTYPE_COUNT];
+static inline const num_dtype_row *num_dtype_row_of(num_dtype dtype) {
+    return &num_dtype_rows[(unsigned)dtype < NUM_DTYPE_COUNT ? dtype : NUM_DTYPE_NONE];
+}
+
 const char *num_dtype_name(num_dtype dtype);
-unsigned num_dtype_bits(num_dtype dtype);
-unsigned num_dtype_bytes(num_dtype dtype); /* storage of one element, rounded up: 6 and 4 bits give 1 */
-num_class num_dtype_class(num_dtype dtype);
-bool num_dtype_is_integer(num_dtype dtype); /* signed or unsigned, not bool */
-bool num_dtype_is_float(num_dtype dtype);
+static inline unsigned num_dtype_bits(num_dtype dtype) {
+    return num_dtype_row_of(dtype)->bits;
+}
+/* Storage of one element, rounded up: 6 and 4 bits give 1. */
+static inline unsigned num_dtype_bytes(num_dtype dtype) {
+    return (num_dtype_bits(dtype) + 7) / 8;
+}
+static inline num_class num_dtype_class(num_dtype dtype) {
+    return (num_class)num_dtype_row_of(dtype)->class;
+}
+static inline bool num_dtype_is_integer(num_dtype dtype) { /* signed or unsigned, not bool */
+    num_class class = num_dtype_class(dtype);
+    return dtype != NUM_DTYPE_NONE && (class == NUM_SIGNED || class == NUM_UNSIGNED);
+}
+static inline bool num_dtype_is_float(num_dtype dtype) {
+    return num_dtype_class(dtype) == NUM_FLOAT;
+}
 /* Accepts names and aliases; NUM_DTYPE_NONE when unknown. */
 num_dtype num_dtype_find(const char *name, size_t size);
 #endif
