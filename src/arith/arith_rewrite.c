@@ -6,7 +6,6 @@
  */
 #include "arith/arith_rewrite.h"
 #include "arith/arith_fact.h"
-#include "ir/ir_keep.h"
 #include "num/num.h"
 #include <string.h>
 
@@ -23,42 +22,13 @@ typedef struct matching {
     const ir_expr *slots[ARITH_SLOTS];
 } matching;
 
-/* The table, read once for a module. */
-typedef struct rule_table {
-    const arith_rule *rules;
-    size_t count;
-} rule_table;
-
-static const arith_rule *rules_of(ir_module *module, size_t *count) {
-    const void **kept = ir_module_keep(module);
-    if (!*kept) {
-        rule_table *table = BASE_NEW(module->arena, rule_table);
-        table->rules = arith_rules_read(module->arena, &table->count);
-        if (!table->rules)
-            table->count = 0;
-        *kept = table;
-    }
-    const rule_table *table = *kept;
-    *count = table->count;
-    return table->rules;
-}
-
 arith_rewriter *arith_rewriter_create(base_arena *arena, ir_module *module, arith_facts *facts) {
     arith_rewriter *r = BASE_NEW(arena, arith_rewriter);
     r->arena = arena;
     r->module = module;
     r->facts = facts;
-    r->rules = rules_of(module, &r->rule_count);
-    r->hits = BASE_NEW_ARRAY(arena, uint64_t, r->rule_count + 1);
-    r->by_op = BASE_NEW_ARRAY(arena, uint16_t, r->rule_count + 1);
-    uint16_t next = 0;
-    for (int op = 0; op < IR_OP_COUNT; op++) {
-        r->first[op] = next;
-        for (size_t i = 0; i < r->rule_count; i++)
-            if ((int)r->rules[i].pattern->op == op)
-                r->by_op[next++] = (uint16_t)i;
-    }
-    r->first[IR_OP_COUNT] = next;
+    r->rules = arith_rules(&r->rule_count);
+    r->hits = BASE_NEW_ARRAY(arena, uint64_t, r->rule_count);
     return r;
 }
 
@@ -93,7 +63,7 @@ static bool match_slot(matching *m, const arith_node *n, const ir_expr *e) {
 /* exchanged: bit of each operation whose sides are taken in the other order. */
 static bool match(matching *m, const arith_node *n, const ir_expr *e, unsigned exchanged) {
     m->rewriter->steps++;
-    switch (n->kind) {
+    switch ((arith_node_kind)n->kind) {
     case ARITH_NODE_NUMBER:
         return e->op == IR_INT && ir_type_is_bool(e->type) == n->is_truth &&
                e->at.integer == (n->is_truth ? n->number : num_wrap((num_dtype)e->type.dtype, n->number));
@@ -106,7 +76,7 @@ static bool match(matching *m, const arith_node *n, const ir_expr *e, unsigned e
         return false;
     bool swap = n->exchange && (exchanged >> (n->exchange - 1) & 1);
     for (unsigned i = 0; i < n->count; i++)
-        if (!match(m, n->args[i], e->args[swap ? 1 - i : i], exchanged))
+        if (!match(m, arith_node_arg(n, i), e->args[swap ? 1 - i : i], exchanged))
             return false;
     return true;
 }
@@ -116,7 +86,8 @@ static bool bounds(const matching *m, const arith_node *n, wide *low, wide *high
 
 static bool bounds_of_op(const matching *m, const arith_node *n, wide *low, wide *high) {
     wide al, ah, bl = 0, bh = 0, corner[4];
-    if (!bounds(m, n->args[0], &al, &ah) || (n->count > 1 && !bounds(m, n->args[1], &bl, &bh)))
+    if (!bounds(m, arith_node_arg(n, 0), &al, &ah) ||
+        (n->count > 1 && !bounds(m, arith_node_arg(n, 1), &bl, &bh)))
         return false;
     switch (n->op) {
     case IR_NEG:
@@ -191,7 +162,7 @@ static bool is_exact(const matching *m, const arith_node *n) {
     if (n->kind != ARITH_NODE_OP)
         return true;
     for (unsigned i = 0; i < n->count; i++)
-        if (!is_exact(m, n->args[i]))
+        if (!is_exact(m, arith_node_arg(n, i)))
             return false;
     arith_type_bounds(m->type, &least, &most);
     return bounds(m, n, &low, &high) && low >= least && high <= most;
@@ -200,8 +171,8 @@ static bool is_exact(const matching *m, const arith_node *n) {
 /* x % c == 0. */
 static bool is_multiple(const matching *m, const arith_node *modulo) {
     wide low, high, c;
-    const arith_node *x = modulo->args[0];
-    if (!bounds(m, modulo->args[1], &c, &high) || c != high || c == 0)
+    const arith_node *x = arith_node_arg(modulo, 0);
+    if (!bounds(m, arith_node_arg(modulo, 1), &c, &high) || c != high || c == 0)
         return false;
     if (x->kind != ARITH_NODE_VARIABLE)
         return bounds(m, x, &low, &high) && low == high && low % c == 0;
@@ -211,7 +182,7 @@ static bool is_multiple(const matching *m, const arith_node *modulo) {
 
 static bool compare_bounds(const matching *m, const arith_node *n) {
     wide al, ah, bl, bh;
-    if (!bounds(m, n->args[0], &al, &ah) || !bounds(m, n->args[1], &bl, &bh))
+    if (!bounds(m, arith_node_arg(n, 0), &al, &ah) || !bounds(m, arith_node_arg(n, 1), &bl, &bh))
         return false;
     switch (n->op) {
     case IR_LT:
@@ -235,17 +206,19 @@ static bool holds(const matching *m, const arith_node *n) {
     wide low, high;
     switch (n->kind) {
     case ARITH_NODE_EXACT:
-        return is_exact(m, n->args[0]);
+        return is_exact(m, arith_node_arg(n, 0));
     case ARITH_NODE_POWER:
-        return bounds(m, n->args[0], &low, &high) && low == high && low > 0 && (low & (low - 1)) == 0;
+        return bounds(m, arith_node_arg(n, 0), &low, &high) && low == high && low > 0 &&
+               (low & (low - 1)) == 0;
     case ARITH_NODE_MASK:
-        return bounds(m, n->args[0], &low, &high) && low == high && low >= 0 && (low & (low + 1)) == 0;
+        return bounds(m, arith_node_arg(n, 0), &low, &high) && low == high && low >= 0 &&
+               (low & (low + 1)) == 0;
     default:
         break;
     }
     if (n->kind != ARITH_NODE_OP || n->count != 2)
         return false;
-    const arith_node *a = n->args[0], *b = n->args[1];
+    const arith_node *a = arith_node_arg(n, 0), *b = arith_node_arg(n, 1);
     if (n->op == IR_EQ && a->kind == ARITH_NODE_OP && a->op == IR_FLOORMOD)
         return is_multiple(m, a);
     if (compare_bounds(m, n))
@@ -270,7 +243,7 @@ static const ir_expr *build(matching *m, const arith_node *n, int *fuel) {
         return m->slots[n->slot];
     }
     for (unsigned i = 0; i < n->count; i++)
-        args[i] = build(m, n->args[i], fuel);
+        args[i] = build(m, arith_node_arg(n, i), fuel);
     if (n->op == IR_SELECT)
         return ir_select(r->module, m->select, args[0], args[1], args[2]);
     const ir_expr *e =
@@ -331,6 +304,20 @@ static const ir_expr *look_through_let(arith_rewriter *r, const ir_expr *e, int 
     return result != opened && result->size <= e->size ? result : e;
 }
 
+static ir_op kind_of(const ir_expr *e) {
+    return e->op == IR_IF_THEN_ELSE ? IR_SELECT : e->op;
+}
+
+static bool fits(ir_op need, ir_op op) {
+    return need == IR_OP_COUNT || need == op;
+}
+
+/* By the operations of the operands alone. */
+static bool may_match(const arith_choice *choice, ir_op first, ir_op second) {
+    return (fits(choice->needs[0], first) && fits(choice->needs[1], second)) ||
+           (choice->exchange && fits(choice->needs[0], second) && fits(choice->needs[1], first));
+}
+
 static const ir_expr *rewrite(arith_rewriter *r, const ir_expr *e, int *fuel) {
     if (!e->count || !arith_is_integral(e->type) || ir_expr_has_effect(e) ||
         !(ir_op_information(e->op)->flags & IR_FLAG_PURE))
@@ -338,9 +325,13 @@ static const ir_expr *rewrite(arith_rewriter *r, const ir_expr *e, int *fuel) {
     int64_t value;
     if (is_decided(e) && arith_is_constant(r->facts, e, &value))
         return ir_int(r->module, (num_dtype)e->type.dtype, value);
-    ir_op op = e->op == IR_IF_THEN_ELSE ? IR_SELECT : e->op;
-    for (unsigned i = r->first[op]; i < r->first[op + 1] && *fuel > 0; i++) {
-        const ir_expr *result = apply(r, &r->rules[r->by_op[i]], e, fuel);
+    size_t count;
+    const arith_choice *choices = arith_choices(kind_of(e), &count);
+    ir_op first = kind_of(e->args[0]), second = e->count > 1 ? kind_of(e->args[1]) : IR_OP_COUNT;
+    for (size_t i = 0; i<count && * fuel> 0; i++) {
+        if (!may_match(&choices[i], first, second))
+            continue;
+        const ir_expr *result = apply(r, &r->rules[choices[i].rule], e, fuel);
         if (!result)
             continue;
         if (result == e) /* a rule that gives back what it took would go on for ever */
@@ -361,5 +352,5 @@ static const ir_expr *rewrite_inside(void *user, const ir_expr *e) {
 }
 
 const ir_expr *arith_simplify(arith_rewriter *r, const ir_expr *e) {
-    return ir_expr_rewrite(r->module, e, rewrite_inside, r, NULL);
+    return ir_expr_rewrite(r->module, e, NULL, rewrite_inside, r, NULL);
 }

@@ -12,8 +12,6 @@ typedef struct arith_rewriter {
     arith_facts *facts;
     const arith_rule *rules;
     size_t rule_count;
-    uint16_t *by_op; /* rules with this operation at the root: by_op[first[op]] up to by_op[first[op + 1]] */
-    uint16_t first[IR_OP_COUNT + 1];
     uint64_t *hits; /* per rule */
     uint64_t steps; /* patterns tried */
 } arith_rewriter;

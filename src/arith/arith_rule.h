@@ -17,18 +17,21 @@ typedef enum arith_node_kind {
     ARITH_NODE_MASK
 } arith_node_kind;
 
-typedef struct arith_node arith_node;
-struct arith_node {
-    arith_node_kind kind;
-    ir_op op;
-    unsigned slot;     /* of VARIABLE, TRUTH, CONSTANT: which binding */
-    int64_t number;    /* NUMBER; False and True are 0 and 1 with is_truth */
-    bool is_truth;     /* the value is a truth value */
-    bool is_constant;  /* made of constants and numbers alone */
-    unsigned exchange; /* 1 + number of this operation among those whose order does not matter; 0: it does */
-    unsigned count;
-    const arith_node *args[3];
-};
+/* Nodes stand in one table, arguments before what they are arguments of. */
+typedef struct arith_node {
+    uint8_t kind;     /* arith_node_kind */
+    uint8_t op;       /* ir_op */
+    uint8_t slot;     /* of VARIABLE, TRUTH, CONSTANT: which binding */
+    uint8_t exchange; /* 1 + number of this operation among those whose order does not matter; 0: it does */
+    uint8_t count;
+    bool is_truth;    /* the value is a truth value */
+    bool is_constant; /* made of constants and numbers alone */
+    uint8_t back[3];  /* how far before this node each argument stands */
+    int32_t number;   /* NUMBER; False and True are 0 and 1 with is_truth */
+} arith_node;
+static inline const arith_node *arith_node_arg(const arith_node *n, unsigned i) {
+    return n - n->back[i];
+}
 
 enum { ARITH_SLOTS = 8, ARITH_CONDITIONS = 8 };
 extern const char arith_slot_names[ARITH_SLOTS + 1]; /* "xyzpqCDE" */
@@ -36,12 +39,21 @@ extern const char arith_slot_names[ARITH_SLOTS + 1]; /* "xyzpqCDE" */
 typedef struct arith_rule {
     const char *name, *pattern_text, *result_text, *conditions_text;
     const arith_node *pattern, *result;
-    unsigned condition_count, exchanges;
+    uint8_t condition_count, exchanges;
     const arith_node *conditions[ARITH_CONDITIONS]; /* all must hold */
-    unsigned uses[ARITH_SLOTS];                     /* in the pattern */
+    uint8_t uses[ARITH_SLOTS];                      /* in the pattern */
 } arith_rule;
 
-/* Every rule, in the order of the table. A row that cannot be read gives NULL: a bug, which the tests find.
- */
-const arith_rule *arith_rules_read(base_arena *arena, size_t *count);
+/* A rule with a certain operation at the root. */
+typedef struct arith_choice {
+    uint16_t rule;    /* its number */
+    bool exchange;    /* the operands match in the other order too */
+    uint8_t needs[2]; /* operation of each of the first two operands, SELECT for both of its kinds;
+                         IR_OP_COUNT: any */
+} arith_choice;
+
+/* Every rule, in the order of the table; read when tirc is built (mk/arith.awk). */
+const arith_rule *arith_rules(size_t *count);
+/* Those for one operation, in the same order. */
+const arith_choice *arith_choices(ir_op op, size_t *count);
 #endif

@@ -231,7 +231,7 @@ static void for_loop(ptx_builder *b, const ir_stmt *s) {
     const ir_expr *start = s->as.loop.start, *extent = s->as.loop.extent;
     ir_type type = s->as.loop.var->type;
     ptx_build_class class = ptx_build_class_of(type);
-    int64_t first, count, stride = 1;
+    int64_t first, count = 0, stride = 1;
     ir_is_int(s->as.loop.step, &stride);
     bool constant_extent = ir_is_int(extent, &count);
     if (constant_extent && count <= 0)

@@ -70,17 +70,17 @@ enum ir_op_flags {
 };
 /* What is somewhere inside an expression, beside the flags R, W, S, D and B of its operations. */
 enum ir_inside {
-    IR_INSIDE_REGISTER = 1 << 5,     /* a REGISTER */
-    IR_INSIDE_MEMORY = 1 << 6,       /* flag R on anything else */
-    IR_INSIDE_DIVISION = 1 << 7,     /* an integer division by what is no constant other than 0 */
-    IR_INSIDE_QUOTIENT = 1 << 8,     /* a quotient, a remainder or a shift, of any type */
-    IR_INSIDE_LAZY = 1 << 9,         /* AND, OR, IF_THEN_ELSE: operands that may not be evaluated */
-    IR_INSIDE_TENSOR = 1 << 10,      /* LOAD, ADDRESS, REGION */
-    IR_INSIDE_DATA = 1 << 11,        /* DATA */
-    IR_INSIDE_POINTER_LOAD = 1 << 12,
-    IR_INSIDE_POINTER_ADDRESS = 1 << 13,
-    IR_INSIDE_NIBBLE = 1 << 14, /* a value of 4 bits, or a pointer to some */
-    IR_INSIDE_LANES = 1 << 15   /* a value of several lanes */
+    IR_INSIDE_REGISTER = 1 << 5,         /* a REGISTER */
+    IR_INSIDE_MEMORY = 1 << 6,           /* flag R on anything else */
+    IR_INSIDE_DIVISION = 1 << 7,         /* an integer division by what is no constant other than 0 */
+    IR_INSIDE_QUOTIENT = 1 << 8,         /* a quotient, a remainder or a shift, of any type */
+    IR_INSIDE_LAZY = 1 << 9,             /* AND, OR, IF_THEN_ELSE: operands that may not be evaluated */
+    IR_INSIDE_TENSOR = 1 << 10,          /* LOAD, ADDRESS, REGION, DATA */
+    IR_INSIDE_REINTERPRET = 1 << 11,     /* a REINTERPRET */
+    IR_INSIDE_POINTER_LOAD = 1 << 12,    /* a POINTER_LOAD */
+    IR_INSIDE_POINTER_ADDRESS = 1 << 13, /* a POINTER_ADDRESS */
+    IR_INSIDE_NIBBLE = 1 << 14,          /* a value of 4 bits, or a pointer to some */
+    IR_INSIDE_LANES = 1 << 15            /* a value of several lanes */
 };
 typedef struct ir_op_info {
     const char *enumerator, *name, *text;
@@ -400,14 +400,15 @@ typedef struct ir_memo {
 ir_memo *ir_memo_open(ir_module *module);
 void ir_memo_close(ir_memo *memo);
 void ir_memo_clear(ir_memo *memo);
-void ir_memo_grow(ir_memo *memo);
+/* Room for e and for what is inside, whose numbers are smaller. */
+void ir_memo_reserve(ir_memo *memo, const ir_expr *e);
 /* NULL when absent. */
 static inline const void *ir_memo_get(const ir_memo *memo, const ir_expr *e) {
     return e->id < memo->capacity && memo->stamps[e->id] == memo->stamp ? memo->values[e->id] : NULL;
 }
 static inline void ir_memo_set(ir_memo *memo, const ir_expr *e, const void *value) {
     if (e->id >= memo->capacity)
-        ir_memo_grow(memo);
+        ir_memo_reserve(memo, e);
     memo->stamps[e->id] = memo->stamp;
     memo->values[e->id] = value;
 }
@@ -416,14 +417,28 @@ static inline void ir_memo_set(ir_memo *memo, const ir_expr *e, const void *valu
 /* Post-order, memoised rewrite of an expression: fn gets an expression whose arguments are already rewritten.
  */
 typedef const ir_expr *(*ir_rewrite_function)(void *user, const ir_expr *e);
-/* memo: results of calls with the same fn and user; NULL: of this call alone. */
-const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                               ir_memo *memo);
+/* Which expressions a walk is about; one that none of these holds for is left alone with all that is inside.
+ */
+typedef struct ir_where {
+    unsigned effects;   /* any of these inside, as in ir_expr */
+    uint64_t variables; /* any of these inside, as in ir_expr */
+    uint32_t size;      /* so many nodes, as in ir_expr: 2 for all that have arguments; 0: not asked */
+} ir_where;
+static inline bool ir_is_where(const ir_where *where, const ir_expr *e) {
+    return (e->effects & where->effects) || (e->variables & where->variables) ||
+           e->size > where->size - 1u; /* nothing is over UINT32_MAX */
+}
+/* where: fn is not asked elsewhere; NULL: it is asked everywhere. memo: results of calls with the same fn and
+ * user; NULL: of this call alone. */
+const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, const ir_where *where,
+                               ir_rewrite_function fn, void *user, ir_memo *memo);
 /* The same with a map, for a few expressions of many. */
 const ir_expr *ir_expr_rewrite_few(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
                                    base_map *memo);
 /* Calls fn on every expression below e, each once, children first. */
 void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
+void ir_expr_visit_where(const ir_expr *e, const ir_where *where, void (*fn)(void *user, const ir_expr *e),
+                         void *user);
 /* The same over many expressions: calls fn on what no earlier visit with this memo has met. */
 void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
 /* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may

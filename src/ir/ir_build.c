@@ -150,10 +150,11 @@ static unsigned own_effects(const ir_expr *e) {
     case IR_LOAD:
     case IR_ADDRESS:
     case IR_REGION:
+    case IR_DATA:
         effects |= IR_INSIDE_TENSOR;
         break;
-    case IR_DATA:
-        effects |= IR_INSIDE_DATA;
+    case IR_REINTERPRET:
+        effects |= IR_INSIDE_REINTERPRET;
         break;
     case IR_POINTER_LOAD:
         effects |= IR_INSIDE_POINTER_LOAD;

@@ -6,7 +6,8 @@
 
 typedef struct copier {
     ir_module *module;
-    base_map *vars, *tensors, *memo;
+    base_map *vars, *tensors;
+    ir_memo *memo;
 } copier;
 
 static const ir_expr *copy_expr(copier *copy, const ir_expr *e);
@@ -67,7 +68,10 @@ static const ir_expr *copy_one(void *user, const ir_expr *e) {
 }
 
 static const ir_expr *copy_expr(copier *copy, const ir_expr *e) {
-    return e ? ir_expr_rewrite_plainly(copy->module, e, copy_one, copy, copy->memo) : NULL;
+    static const ir_where named = {.effects =
+                                       IR_INSIDE_TENSOR | IR_INSIDE_POINTER_LOAD | IR_INSIDE_POINTER_ADDRESS,
+                                   .variables = UINT64_MAX};
+    return e ? ir_expr_rewrite_plainly(copy->module, e, &named, copy_one, copy, copy->memo) : NULL;
 }
 
 static ir_stmt *copy_stmt(copier *copy, const ir_stmt *from) {
@@ -140,7 +144,8 @@ static void copy_launch(copier *copy, const ir_launch *from, ir_launch *to) {
 
 ir_function *ir_function_copy(const ir_function *function) {
     base_arena *arena = function->module->arena;
-    copier copy = {function->module, base_map_create(arena), base_map_create(arena), base_map_create(arena)};
+    copier copy = {function->module, base_map_create(arena), base_map_create(arena),
+                   ir_memo_open(function->module)};
     ir_function *to = BASE_NEW(arena, ir_function);
     to->name = function->name;
     to->span = function->span;
@@ -153,5 +158,6 @@ ir_function *ir_function_copy(const ir_function *function) {
     }
     copy_launch(&copy, &function->launch, &to->launch);
     to->body = copy_stmt(&copy, function->body);
+    ir_memo_close(copy.memo);
     return to;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tables by expression, for a while: as dense as the numbers of expressions, cleared by a new stamp, and used
  * again from a list of the module. Must not know what is kept in them. */
-#include "ir/ir_keep.h"
 #include "ir/ir_private.h"
 #include <string.h>
 
@@ -32,7 +31,9 @@ void ir_memo_clear(ir_memo *memo) {
     }
 }
 
-void ir_memo_grow(ir_memo *memo) {
+void ir_memo_reserve(ir_memo *memo, const ir_expr *e) {
+    if (e->id < memo->capacity)
+        return;
     uint32_t capacity = memo->intern->next_expr + memo->intern->next_expr / 2 + 64;
     uint32_t *stamps = BASE_NEW_ARRAY(memo->arena, uint32_t, capacity);
     const void **values = BASE_NEW_ARRAY(memo->arena, const void *, capacity);
@@ -43,8 +44,4 @@ void ir_memo_grow(ir_memo *memo) {
     memo->stamps = stamps;
     memo->values = values;
     memo->capacity = capacity;
-}
-
-const void **ir_module_keep(ir_module *module) {
-    return &module->intern->kept;
 }

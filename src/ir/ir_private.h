@@ -29,13 +29,12 @@ typedef struct ir_scratch {
 
 struct ir_intern {
     const ir_expr **slots;
-    uint32_t *hashes; /* of the slots; 0: free */
-    size_t capacity, count, room; /* it grows when count reaches room */
-    unsigned shift;               /* 32 - log2 of the capacity */
+    uint32_t *hashes;                    /* of the slots; 0: free */
+    size_t capacity, count, room;        /* it grows when count reaches room */
+    unsigned shift;                      /* 32 - log2 of the capacity */
     BASE_VECTOR(ir_scratch *) scratches; /* one per level of walks inside walks */
     size_t scratch_level;
-    ir_memo *memos;   /* that nobody uses now */
-    const void *kept; /* ir_keep.h */
+    ir_memo *memos; /* that nobody uses now */
     /* Modules that share a table (the struct copied, as lowering does) count with it. */
     uint32_t next_expr, next_var, next_tensor;
 };
@@ -66,9 +65,9 @@ const ir_expr *ir_constant(const ir_expr *e);
 const ir_expr *ir_fold_constants(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                                  uint32_t count);
 
-/* ir_expr_rewrite_few without folding on the way up. */
-const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn,
-                                       void *user, base_map *memo);
+/* ir_expr_rewrite without folding on the way up. */
+const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, const ir_where *where,
+                                       ir_rewrite_function fn, void *user, ir_memo *memo);
 
 ir_type ir_tensor_element(const ir_tensor *tensor);
 #endif

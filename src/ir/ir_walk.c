@@ -57,6 +57,7 @@ enum { RECURSION_DEPTH = 200 };
 
 typedef struct visiting {
     ir_scratch *scratch;
+    const ir_where *where; /* NULL: everywhere */
     void (*fn)(void *user, const ir_expr *e);
     void *user;
 } visiting;
@@ -64,7 +65,7 @@ typedef struct visiting {
 static void visit_shallow(const visiting *v, const ir_expr *e) {
     for (uint32_t i = 0; i < e->count; i++) {
         const ir_expr *child = e->args[i];
-        if (!scratch_mark(v->scratch, child))
+        if ((v->where && !ir_is_where(v->where, child)) || !scratch_mark(v->scratch, child))
             continue;
         if (child->count)
             visit_shallow(v, child);
@@ -81,7 +82,7 @@ static void visit_deep(const visiting *v, const ir_expr *e) {
         struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
         if (top->next < top->e->count) {
             const ir_expr *child = top->e->args[top->next++];
-            if (!scratch_mark(scratch, child))
+            if ((v->where && !ir_is_where(v->where, child)) || !scratch_mark(scratch, child))
                 continue;
             if (child->count)
                 scratch_push(e->module, scratch, child);
@@ -96,12 +97,19 @@ static void visit_deep(const visiting *v, const ir_expr *e) {
 }
 
 void ir_expr_visit(const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user) {
+    ir_expr_visit_where(e, NULL, fn, user);
+}
+
+void ir_expr_visit_where(const ir_expr *e, const ir_where *where, void (*fn)(void *user, const ir_expr *e),
+                         void *user) {
     ir_module *module = e->module;
+    if (where && !ir_is_where(where, e))
+        return;
     if (e->count == 0) {
         fn(user, e);
         return;
     }
-    visiting v = {scratch_take(module), fn, user};
+    visiting v = {scratch_take(module), where, fn, user};
     scratch_reserve(module, v.scratch, e);
     scratch_mark(v.scratch, e);
     if (e->depth > RECURSION_DEPTH)
@@ -120,9 +128,10 @@ void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, co
     fn(user, e);
 }
 
-/* One rewrite: the results so far are in one of the two memos. */
+/* One rewrite: the results so far are in one of the two memos, which has room for what is rewritten. */
 typedef struct rewriting {
     ir_module *module;
+    const ir_where *where;
     ir_rewrite_function fn;
     void *user;
     ir_memo *memo;
@@ -131,41 +140,47 @@ typedef struct rewriting {
 } rewriting;
 
 static inline const ir_expr *recall(const rewriting *r, const ir_expr *e) {
-    return r->memo ? ir_memo_get(r->memo, e) : base_map_get(r->map, BASE_KEY(e));
+    const ir_memo *memo = r->memo;
+    if (!memo)
+        return base_map_get(r->map, BASE_KEY(e));
+    return memo->stamps[e->id] == memo->stamp ? memo->values[e->id] : NULL;
 }
 
 static inline const ir_expr *remember(const rewriting *r, const ir_expr *e, const ir_expr *result) {
-    if (r->memo)
-        ir_memo_set(r->memo, e, result);
-    else
+    ir_memo *memo = r->memo;
+    if (memo) {
+        memo->stamps[e->id] = memo->stamp;
+        memo->values[e->id] = result;
+    } else
         base_map_set(r->map, BASE_KEY(e), (void *)(uintptr_t)result);
     return result;
 }
 
+/* What e becomes, as far as that is known; NULL: it has yet to be found. */
+static inline const ir_expr *settled(const rewriting *r, const ir_expr *e) {
+    return r->where && !ir_is_where(r->where, e) ? e : recall(r, e);
+}
+
 /* e over its rewritten arguments. */
-static const ir_expr *finish(const rewriting *r, const ir_expr *e, const ir_expr *const *args) {
-    const ir_expr *result = e;
-    for (uint32_t i = 0; i < e->count; i++) {
-        if (args[i] == e->args[i])
-            continue;
-        result = r->fold ? ir_rebuild(r->module, e, args)
-                         : ir_intern_expr(r->module, e->op, e->type, args, e->count,
-                                          (ir_attribute){.integer = e->at.integer});
-        break;
-    }
-    return remember(r, e, r->fn(r->user, result));
+static const ir_expr *rebuild(const rewriting *r, const ir_expr *e, const ir_expr *const *args) {
+    return r->fold ? ir_rebuild(r->module, e, args)
+                   : ir_intern_expr(r->module, e->op, e->type, args, e->count,
+                                    (ir_attribute){.integer = e->at.integer});
 }
 
 static const ir_expr *rewrite_shallow(const rewriting *r, const ir_expr *e) {
     const ir_expr *few[4], **args = few;
+    bool changed = false;
     if (e->count > 4)
         args = BASE_NEW_ARRAY(r->module->arena, const ir_expr *, e->count);
     for (uint32_t i = 0; i < e->count; i++) {
-        args[i] = recall(r, e->args[i]);
-        if (!args[i])
-            args[i] = rewrite_shallow(r, e->args[i]);
+        const ir_expr *arg = e->args[i], *result = settled(r, arg);
+        if (!result)
+            result = rewrite_shallow(r, arg);
+        args[i] = result;
+        changed = changed || result != arg;
     }
-    return finish(r, e, args);
+    return remember(r, e, r->fn(r->user, changed ? rebuild(r, e, args) : e));
 }
 
 static const ir_expr *rewrite_deep(const rewriting *r, const ir_expr *e) {
@@ -176,7 +191,7 @@ static const ir_expr *rewrite_deep(const rewriting *r, const ir_expr *e) {
         struct ir_frame *top = &scratch->stack[scratch->stack_count - 1];
         if (top->next < top->e->count) {
             const ir_expr *child = top->e->args[top->next++];
-            if (!recall(r, child))
+            if (!settled(r, child))
                 scratch_push(module, scratch, child);
             continue;
         }
@@ -190,18 +205,22 @@ static const ir_expr *rewrite_deep(const rewriting *r, const ir_expr *e) {
 }
 
 static const ir_expr *rewrite(const rewriting *r, const ir_expr *e) {
-    const ir_expr *known = recall(r, e);
+    if (r->memo)
+        ir_memo_reserve(r->memo, e);
+    const ir_expr *known = settled(r, e);
     if (known)
         return known;
     return e->depth > RECURSION_DEPTH ? rewrite_deep(r, e) : rewrite_shallow(r, e);
 }
 
-const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
-                               ir_memo *memo) {
+const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, const ir_where *where,
+                               ir_rewrite_function fn, void *user, ir_memo *memo) {
+    if (where && !ir_is_where(where, e))
+        return e;
     if (!memo && e->count == 0)
         return fn(user, e);
     ir_memo *own = memo ? memo : ir_memo_open(module);
-    const ir_expr *result = rewrite(&(rewriting){module, fn, user, own, NULL, true}, e);
+    const ir_expr *result = rewrite(&(rewriting){module, where, fn, user, own, NULL, true}, e);
     if (!memo)
         ir_memo_close(own);
     return result;
@@ -209,12 +228,12 @@ const ir_expr *ir_expr_rewrite(ir_module *module, const ir_expr *e, ir_rewrite_f
 
 const ir_expr *ir_expr_rewrite_few(ir_module *module, const ir_expr *e, ir_rewrite_function fn, void *user,
                                    base_map *memo) {
-    return rewrite(&(rewriting){module, fn, user, NULL, memo, true}, e);
+    return rewrite(&(rewriting){module, NULL, fn, user, NULL, memo, true}, e);
 }
 
-const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, ir_rewrite_function fn,
-                                       void *user, base_map *memo) {
-    return rewrite(&(rewriting){module, fn, user, NULL, memo, false}, e);
+const ir_expr *ir_expr_rewrite_plainly(ir_module *module, const ir_expr *e, const ir_where *where,
+                                       ir_rewrite_function fn, void *user, ir_memo *memo) {
+    return rewrite(&(rewriting){module, where, fn, user, memo, NULL, false}, e);
 }
 
 /* ---- statements ---- */

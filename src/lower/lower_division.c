@@ -18,10 +18,12 @@ static bool is_unsigned(ir_type type) {
     return num_dtype_class((num_dtype)type.dtype) == NUM_UNSIGNED;
 }
 
+static const ir_where quotients = {.effects = IR_INSIDE_QUOTIENT};
+
 static const ir_expr *rewrite(void *user, const ir_expr *e) {
     lower_context *context = user;
     ir_module *module = context->module;
-    e = lower_under_conditions(context, e, rewrite, context);
+    e = lower_under_conditions(context, e, &quotients, rewrite, context);
     if ((e->op != IR_FLOORDIV && e->op != IR_FLOORMOD) || e->type.lanes != 1)
         return e;
     const ir_expr *a = e->args[0], *b = e->args[1];
@@ -39,6 +41,8 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
 }
 
 void lower_division(lower_context *context) {
+    if (!lower_any_inside(context->function->body, quotients.effects))
+        return;
     context->facts = arith_facts_create(context->arena, context->function);
-    lower_rewrite_guarded(context, context->function->body, rewrite, context);
+    lower_rewrite_guarded(context, context->function->body, &quotients, rewrite, context);
 }

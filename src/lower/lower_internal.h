@@ -49,6 +49,8 @@ typedef struct lower_substitution {
     ir_module *module;
     base_map *vars;    /* ir_var id -> ir_expr */
     base_map *tensors; /* ir_tensor id -> ir_tensor */
+    ir_where where;
+    uint64_t met; /* variables of what was rewritten so far, as in ir_expr */
     ir_memo *memo;
 } lower_substitution;
 void lower_substitution_start(lower_substitution *substitution, ir_module *module);
@@ -74,14 +76,17 @@ enum { LOWER_WRITTEN_ELEMENTS = 1024 };
 bool lower_written_first(ir_stmt *body, const ir_tensor *tensor);
 /* Calls fn on every statement, outer before inner. */
 void lower_visit_statements(ir_stmt *statement, void (*fn)(void *user, ir_stmt *statement), void *user);
-/* Rewrites every expression of every statement below. */
-void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
-                               void *user);
+/* Whether an expression of the statement or of one inside has any of these effects inside (ir_expr). */
+bool lower_any_inside(const ir_stmt *statement, unsigned effects);
+/* Rewrites every expression of every statement below, where fn may change something. */
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, const ir_where *where,
+                               ir_rewrite_function fn, void *user);
 /* The same; fn may ask context->facts for what holds where the expression stands. */
-void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user);
+void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, const ir_where *where,
+                           ir_rewrite_function fn, void *user);
 /* For fn of lower_rewrite_guarded: e with its lazy operands rewritten once more, each under its condition. */
-const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, ir_rewrite_function fn,
-                                      void *user);
+const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, const ir_where *where,
+                                      ir_rewrite_function fn, void *user);
 
 /* ---- lower_index.c; context->facts must be set ---- */
 /* The pointer that a tensor's element numbers count from: DATA of a parameter or allocation or a pointer

@@ -83,7 +83,8 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
 
 static void expression(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, rewrite, st, st->memo);
+    static const ir_where tensors = {.effects = IR_INSIDE_TENSOR};
+    *e = ir_expr_rewrite(st->context->module, *e, &tensors, rewrite, st, st->memo);
 }
 
 static const char *coordinate_text(state *st, const layout_map *map, int64_t flat) {

@@ -12,6 +12,8 @@ typedef struct state {
     bool needed; /* answer of the last search */
 } state;
 
+static const ir_where lazy = {.effects = IR_INSIDE_LAZY};
+
 static bool is_lazy_operand(const ir_expr *e, uint32_t k) {
     return (e->op == IR_IF_THEN_ELSE && k > 0) || ((e->op == IR_AND || e->op == IR_OR) && k == 1);
 }
@@ -22,11 +24,11 @@ static void see(void *user, const ir_expr *e) {
         st->needed |= is_lazy_operand(e, k) && ir_expr_reads(e->args[k]);
 }
 static void search(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, see, user);
+    ir_expr_visit_where(*e, &lazy, see, user);
 }
 static bool needs_branch(state *st, const ir_expr *e) {
     st->needed = false;
-    ir_expr_visit(e, see, st);
+    ir_expr_visit_where(e, &lazy, see, st);
     return st->needed;
 }
 
@@ -139,7 +141,9 @@ static const ir_expr *select_now(void *user, const ir_expr *e) {
 }
 
 void lower_lazy(lower_context *context) {
+    if (!lower_any_inside(context->function->body, lazy.effects))
+        return;
     state st = {.context = context, .module = context->module};
     lower_map_statements(context, context->function->body, statement, &st);
-    lower_rewrite_expressions(context, context->function->body, select_now, context);
+    lower_rewrite_expressions(context, context->function->body, &lazy, select_now, context);
 }

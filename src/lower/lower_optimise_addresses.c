@@ -124,7 +124,8 @@ static const ir_expr *rewrite_access(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, rewrite_access, st, st->memo);
+    static const ir_where accesses = {.effects = IR_INSIDE_POINTER_LOAD | IR_INSIDE_POINTER_ADDRESS};
+    *e = ir_expr_rewrite(st->context->module, *e, &accesses, rewrite_access, st, st->memo);
 }
 
 static void walk(state *st, ir_stmt *s);

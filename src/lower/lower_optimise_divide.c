@@ -34,5 +34,6 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
 }
 
 void lower_optimise_divide(lower_context *context) {
-    lower_rewrite_expressions(context, context->function->body, rewrite, context);
+    static const ir_where quotients = {.effects = IR_INSIDE_QUOTIENT};
+    lower_rewrite_expressions(context, context->function->body, &quotients, rewrite, context);
 }

@@ -63,6 +63,8 @@ static bool advance(state *st, const ir_expr *index, const ir_expr **stride) {
     return true;
 }
 
+static const ir_where pointers = {.effects = IR_INSIDE_POINTER_ADDRESS};
+
 static void consider(void *user, const ir_expr *e) {
     state *st = user;
     const ir_expr *stride;
@@ -82,7 +84,7 @@ static void consider(void *user, const ir_expr *e) {
 }
 
 static void consider_all(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, consider, user);
+    ir_expr_visit_where(*e, &pointers, consider, user);
 }
 
 static void consider_statement(void *user, ir_stmt *s) {
@@ -117,7 +119,7 @@ static void rewrite_loop(lower_context *context, ir_stmt *loop, lower_statements
     ir_memo_close(st.invariance.memo);
     if (!st.count)
         return;
-    lower_rewrite_expressions(context, loop->as.loop.body, replace, &st);
+    lower_rewrite_expressions(context, loop->as.loop.body, &pointers, replace, &st);
     for (uint32_t i = 0; i < st.count; i++) {
         const moving *m = &st.found[i];
         base_vector_push(context->arena, out, assign(&st, m, m->first));

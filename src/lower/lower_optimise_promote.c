@@ -20,6 +20,8 @@ typedef struct state {
     lower_locals *locals;
 } state;
 
+static const ir_where loads = {.effects = IR_INSIDE_POINTER_LOAD};
+
 static promotion *promotion_of(state *st, const ir_expr *base) {
     return base->op == IR_DATA ? base_map_get(st->tensors, (uint64_t)base->at.tensor->id + 1) : NULL;
 }
@@ -97,7 +99,7 @@ static void check_expression(void *user, const ir_expr *e) {
 }
 
 static void check_expressions(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, check_expression, user);
+    ir_expr_visit_where(*e, &loads, check_expression, user);
 }
 
 static void check_statement(void *user, ir_stmt *s) {
@@ -236,6 +238,6 @@ void lower_optimise_promote(lower_context *context) {
     lower_visit_statements(body, report_statement, &st);
     if (!base_map_count(st.tensors))
         return;
-    lower_rewrite_expressions(context, body, rewrite_load, &st);
+    lower_rewrite_expressions(context, body, &loads, rewrite_load, &st);
     lower_map_statements(context, body, rewrite_store, &st);
 }

@@ -10,6 +10,7 @@ enum { MAXIMUM_DEPTH = 48 };
 typedef struct state {
     lower_context *context;
     base_map *values; /* ir_var id + 1 -> ir_expr */
+    ir_where where;
     ir_memo *memo;
 } state;
 
@@ -23,7 +24,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, st->memo);
+    *e = ir_expr_rewrite(st->context->module, *e, &st->where, replace, st, st->memo);
 }
 
 static bool dissolves(const ir_expr *value) {
@@ -46,6 +47,7 @@ static void walk(state *st, ir_stmt *s) {
             if (inner->kind == IR_STMT_LET && dissolves(inner->as.let.value)) {
                 base_map_set(st->values, (uint64_t)inner->as.let.var->id + 1,
                              (void *)(uintptr_t)inner->as.let.value);
+                st->where.variables |= UINT64_C(1) << inner->as.let.var->id % 64;
                 inner->as.let.var->value = inner->as.let.value;
                 continue;
             }

@@ -25,8 +25,8 @@ typedef struct state {
     size_t statement;
     unsigned arm; /* 1, 2: sides of a branch; 0: elsewhere */
     bool below;
-    base_map *active;     /* ir_expr id + 1 -> variable's use */
-    uint32_t active_size; /* nodes of the smallest one */
+    base_map *active; /* ir_expr id + 1 -> variable's use */
+    ir_where where;   /* as large as the smallest one */
 } state;
 
 static bool is_free(const ir_expr *e) {
@@ -145,8 +145,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    if ((*e)->size >= st->active_size)
-        *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
+    *e = ir_expr_rewrite(st->context->module, *e, &st->where, replace, st, NULL);
 }
 
 static void rewrite_statement(void *user, ir_stmt *s) {
@@ -157,7 +156,7 @@ static void rewrite_statement(void *user, ir_stmt *s) {
 static void bind_shared(state *st, ir_stmt *block) {
     lower_statements out = {0};
     st->active = base_map_create(st->context->arena);
-    st->active_size = UINT32_MAX;
+    st->where = (ir_where){0};
     bool any = false;
     for (size_t i = 0, begin = 0, end = 0; i < block->as.block.body.count; i++, begin = end) {
         ir_stmt *s = block->as.block.body.items[i];
@@ -172,7 +171,8 @@ static void bind_shared(state *st, ir_stmt *block) {
             base_vector_push(st->context->arena, &out, let);
             base_map_set(st->active, (uint64_t)entry->e->id + 1,
                          (void *)(uintptr_t)ir_var_use(st->context->module, let->as.let.var));
-            st->active_size = entry->e->size < st->active_size ? entry->e->size : st->active_size;
+            if (!st->where.size || entry->e->size < st->where.size)
+                st->where.size = entry->e->size;
             any = true;
         }
         if (any)

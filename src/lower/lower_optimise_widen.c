@@ -187,7 +187,8 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, replace, st, NULL);
+    static const ir_where loads = {.effects = IR_INSIDE_POINTER_LOAD};
+    *e = ir_expr_rewrite(st->context->module, *e, &loads, replace, st, NULL);
 }
 
 /* The lanes that stand for the bundle's loads, or the loads themselves again. */

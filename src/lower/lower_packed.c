@@ -176,5 +176,7 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_packed(lower_context *context) {
     lower_map_statements(context, context->function->body, statement, context);
-    lower_rewrite_expressions(context, context->function->body, fold, context);
+    static const ir_where where = {.effects = IR_INSIDE_NIBBLE | IR_INSIDE_LANES | IR_INSIDE_REINTERPRET};
+    if (lower_any_inside(context->function->body, where.effects))
+        lower_rewrite_expressions(context, context->function->body, &where, fold, context);
 }

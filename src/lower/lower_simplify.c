@@ -10,9 +10,11 @@ typedef struct state {
     arith_rewriter *rewriter;
 } state;
 
+static const ir_where operations = {.size = 2};
+
 static const ir_expr *rewrite(void *user, const ir_expr *e) {
     state *st = user;
-    return arith_rewrite(st->rewriter, lower_under_conditions(st->context, e, rewrite, st));
+    return arith_rewrite(st->rewriter, lower_under_conditions(st->context, e, &operations, rewrite, st));
 }
 
 static bool declares(const ir_stmt *block) {
@@ -51,6 +53,6 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
 void lower_simplify(lower_context *context) {
     context->facts = arith_facts_create(context->arena, context->function);
     state st = {context, arith_rewriter_create(context->arena, context->module, context->facts)};
-    lower_rewrite_guarded(context, context->function->body, rewrite, &st);
+    lower_rewrite_guarded(context, context->function->body, &operations, rewrite, &st);
     lower_map_statements(context, context->function->body, statement, context);
 }

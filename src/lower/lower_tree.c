@@ -4,8 +4,10 @@
 
 /* ---- substitution ---- */
 void lower_substitution_start(lower_substitution *substitution, ir_module *module) {
-    *substitution = (lower_substitution){module, base_map_create(module->arena),
-                                         base_map_create(module->arena), ir_memo_open(module)};
+    *substitution = (lower_substitution){.module = module,
+                                         .vars = base_map_create(module->arena),
+                                         .tensors = base_map_create(module->arena),
+                                         .memo = ir_memo_open(module)};
 }
 
 void lower_substitution_end(lower_substitution *substitution) {
@@ -13,14 +15,16 @@ void lower_substitution_end(lower_substitution *substitution) {
 }
 
 void lower_substitute_var(lower_substitution *substitution, const ir_var *var, const ir_expr *value) {
+    uint64_t bit = UINT64_C(1) << var->id % 64;
     base_map_set(substitution->vars, (uint64_t)var->id + 1, (void *)(uintptr_t)value);
-    /* Every part of what was rewritten is in the memo: only if the variable is, something mentions it. */
-    if (ir_memo_get(substitution->memo, ir_var_use(substitution->module, var)))
+    substitution->where.variables |= bit;
+    if (substitution->met & bit) /* what was rewritten so far may mention it */
         ir_memo_clear(substitution->memo);
 }
 
 void lower_substitute_tensor(lower_substitution *substitution, const ir_tensor *from, const ir_tensor *to) {
     base_map_set(substitution->tensors, (uint64_t)from->id + 1, (void *)(uintptr_t)to);
+    substitution->where.effects = IR_INSIDE_TENSOR | IR_INSIDE_POINTER_LOAD | IR_INSIDE_POINTER_ADDRESS;
     ir_memo_clear(substitution->memo); /* what was rewritten so far may mention it */
 }
 
@@ -71,7 +75,11 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 }
 
 const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr *e) {
-    return e ? ir_expr_rewrite(substitution->module, e, replace, substitution, substitution->memo) : NULL;
+    if (!e)
+        return NULL;
+    substitution->met |= e->variables;
+    return ir_expr_rewrite(substitution->module, e, &substitution->where, replace, substitution,
+                           substitution->memo);
 }
 
 /* ---- statement copies ---- */
@@ -275,6 +283,41 @@ bool lower_any_statement(const ir_stmt *s, bool (*test)(const ir_stmt *statement
     }
 }
 
+typedef struct inside_query {
+    unsigned effects;
+    bool found;
+} inside_query;
+
+static void look_inside(void *user, const ir_expr **e) {
+    inside_query *q = user;
+    q->found = q->found || (*e && ((*e)->effects & q->effects));
+}
+
+bool lower_any_inside(const ir_stmt *s, unsigned effects) {
+    inside_query q = {effects, false};
+    if (!s)
+        return false;
+    ir_stmt_expressions((ir_stmt *)(uintptr_t)s, look_inside, &q);
+    if (q.found)
+        return true;
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        for (size_t i = 0; i < s->as.block.body.count; i++)
+            if (lower_any_inside(s->as.block.body.items[i], effects))
+                return true;
+        return false;
+    case IR_STMT_IF:
+        return lower_any_inside(s->as.branch.then_body, effects) ||
+               lower_any_inside(s->as.branch.else_body, effects);
+    case IR_STMT_FOR:
+        return lower_any_inside(s->as.loop.body, effects);
+    case IR_STMT_WHILE:
+        return lower_any_inside(s->as.while_loop.body, effects);
+    default:
+        return false;
+    }
+}
+
 void lower_visit_statements(ir_stmt *s, void (*fn)(void *user, ir_stmt *statement), void *user) {
     if (!s)
         return;
@@ -308,6 +351,7 @@ typedef struct scope_memo {
 typedef struct rewrite_state {
     ir_module *module;
     arith_facts *facts; /* as above */
+    const ir_where *where;
     ir_rewrite_function fn;
     void *user;
     ir_memo *memo; /* of this scope */
@@ -317,17 +361,20 @@ typedef struct rewrite_state {
 static void rewrite_expression(void *user, const ir_expr **e) {
     rewrite_state *state = user;
     if (*e)
-        *e = ir_expr_rewrite(state->module, *e, state->fn, state->user, state->memo);
+        *e = ir_expr_rewrite(state->module, *e, state->where, state->fn, state->user, state->memo);
 }
 
 static void rewrite_statement(void *user, ir_stmt *statement) {
     ir_stmt_expressions(statement, rewrite_expression, user);
 }
 
-void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, ir_rewrite_function fn,
-                               void *user) {
-    rewrite_state state = {
-        .module = context->module, .fn = fn, .user = user, .memo = ir_memo_open(context->module)};
+void lower_rewrite_expressions(lower_context *context, ir_stmt *statement, const ir_where *where,
+                               ir_rewrite_function fn, void *user) {
+    rewrite_state state = {.module = context->module,
+                           .where = where,
+                           .fn = fn,
+                           .user = user,
+                           .memo = ir_memo_open(context->module)};
     lower_visit_statements(statement, rewrite_statement, &state);
     ir_memo_close(state.memo);
 }
@@ -392,8 +439,10 @@ static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
     arith_leave_to(facts, depth);
 }
 
-void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrite_function fn, void *user) {
-    rewrite_state state = {.module = context->module, .facts = context->facts, .fn = fn, .user = user};
+void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, const ir_where *where,
+                           ir_rewrite_function fn, void *user) {
+    rewrite_state state = {
+        .module = context->module, .facts = context->facts, .where = where, .fn = fn, .user = user};
     rewrite_guarded(&state, statement);
     while (state.scopes.count)
         ir_memo_close(state.scopes.items[--state.scopes.count].memo);
@@ -403,29 +452,31 @@ void lower_rewrite_guarded(lower_context *context, ir_stmt *statement, ir_rewrit
 enum { LAZY_LEVELS = 2, LAZY_SIZE = 256 };
 
 static const ir_expr *rewrite_under(lower_context *context, const ir_expr *condition, bool truth,
-                                    const ir_expr *e, ir_rewrite_function fn, void *user) {
-    if (!e->count || e->size > LAZY_SIZE || context->inside >= LAZY_LEVELS || ir_expr_has_effect(e))
+                                    const ir_expr *e, const ir_where *where, ir_rewrite_function fn,
+                                    void *user) {
+    if (!ir_is_where(where, e) || !e->count || e->size > LAZY_SIZE || context->inside >= LAZY_LEVELS ||
+        ir_expr_has_effect(e))
         return e;
     size_t depth = arith_depth(context->facts);
     context->inside++;
     arith_enter(context->facts, condition, truth);
-    e = ir_expr_rewrite(context->module, e, fn, user, NULL);
+    e = ir_expr_rewrite(context->module, e, where, fn, user, NULL);
     arith_leave_to(context->facts, depth);
     context->inside--;
     return e;
 }
 
-const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, ir_rewrite_function fn,
-                                      void *user) {
+const ir_expr *lower_under_conditions(lower_context *context, const ir_expr *e, const ir_where *where,
+                                      ir_rewrite_function fn, void *user) {
     if (e->op == IR_IF_THEN_ELSE) {
         const ir_expr *c = e->args[0];
-        const ir_expr *args[] = {c, rewrite_under(context, c, true, e->args[1], fn, user),
-                                 rewrite_under(context, c, false, e->args[2], fn, user)};
+        const ir_expr *args[] = {c, rewrite_under(context, c, true, e->args[1], where, fn, user),
+                                 rewrite_under(context, c, false, e->args[2], where, fn, user)};
         return ir_rebuild(context->module, e, args);
     }
     if ((e->op == IR_AND || e->op == IR_OR) && e->type.lanes == 1) {
-        const ir_expr *args[] = {e->args[0],
-                                 rewrite_under(context, e->args[0], e->op == IR_AND, e->args[1], fn, user)};
+        const ir_expr *args[] = {
+            e->args[0], rewrite_under(context, e->args[0], e->op == IR_AND, e->args[1], where, fn, user)};
         return ir_rebuild(context->module, e, args);
     }
     return e;

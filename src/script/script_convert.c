@@ -238,7 +238,7 @@ bool script_expr_constant(script_evaluator *e, const ir_expr *x, int64_t *value)
         return true;
     if (!ir_type_is_integer(x->type) || !e->let_values || ir_expr_reads(x))
         return false;
-    x = ir_expr_rewrite(e->module, x, substitute_let, e, NULL);
+    x = ir_expr_rewrite(e->module, x, NULL, substitute_let, e, NULL);
     return ir_is_int(x, value);
 }
 

@@ -189,7 +189,7 @@ static const ir_expr *put(void *user, const ir_expr *e) {
     return e;
 }
 static bool value_at(values *v, const ir_expr *e, int64_t *value) {
-    return ir_is_int(ir_expr_rewrite(v->r->f->m, e, put, v, NULL), value);
+    return ir_is_int(ir_expr_rewrite(v->r->f->m, e, NULL, put, v, NULL), value);
 }
 
 static void test_random(void **state) {
