@@ -63,6 +63,16 @@ class Ours:
             raise SystemExit(f"{name.decode()}: tirc_load gives {status}")
         return module
 
+    def destroy(self, module):
+        status = self.tirc.tirc_module_destroy(module)
+        if status != 0:
+            raise SystemExit(f"tirc_module_destroy gives {status}")
+
+    def compile(self, name, text, entry):
+        module = self.load(name, text, entry)
+        self.emit(module)
+        self.destroy(module)
+
     def emit(self, module):
         self.taken = 0
         status = self.tirc.tirc_emit(module, 0, None, self.sink, None)
@@ -134,7 +144,7 @@ def main():
             parsed, module = getattr(load(path), entry), ours.load(name, text, kernel)
             row, under = f"  {file + ':' + entry:<24}", False
             for our_work, their_work in (
-                (lambda: ours.emit(ours.load(name, text, kernel)), lambda: compile_function(getattr(load(path), entry))),
+                (lambda: ours.compile(name, text, kernel), lambda: compile_function(getattr(load(path), entry))),
                 (lambda: ours.emit(module), lambda: compile_function(parsed)),
             ):
                 mine, theirs = least(OUR_ROUNDS, our_work), least(ROUNDS, their_work)

@@ -100,6 +100,10 @@ typedef struct tirc_source {
 } tirc_source;
 /* Reads, evaluates and verifies. *module is set on TIRC_OK only; it belongs to the session. */
 TIRC_API tirc_status tirc_load(tirc_session *session, const tirc_source *source, tirc_module **module);
+/* Gives a module's memory back before its session ends, for programs that compile many: what tirc_kernel_at
+ * gave goes with it, its source's text stays for messages. A module that was run or loaded on a GPU stays,
+ * since reports and devices may hold its code: TIRC_USAGE. NULL is fine. */
+TIRC_API tirc_status tirc_module_destroy(tirc_module *module);
 /* Where text goes; false stops the output. */
 typedef bool (*tirc_sink)(void *user, const char *data, size_t size);
 TIRC_API bool tirc_sink_file(void *file, const char *data, size_t size); /* user: a FILE * */

@@ -6,6 +6,7 @@
 
 typedef struct load_call {
     tirc_session *session;
+    base_arena *arena; /* of the module that is made */
     const tirc_source *source;
     tirc_module **module;
     tirc_sink sink;
@@ -61,7 +62,7 @@ static uint32_t read_import(void *user, const char *path) {
 
 static script_options options_of(load_call *call) {
     script_options options = {0};
-    script_define *defines = BASE_NEW_ARRAY(call->session->arena, script_define, call->source->define_count);
+    script_define *defines = BASE_NEW_ARRAY(call->arena, script_define, call->source->define_count);
     for (size_t i = 0; i < call->source->define_count; ++i)
         defines[i] = (script_define){call->source->defines[i].name, call->source->defines[i].text};
     options.defines = defines;
@@ -125,7 +126,7 @@ static void describe_ir_parameter(base_arena *arena, const ir_function *function
 }
 
 static void describe_ir(tirc_module *module) {
-    base_arena *arena = module->session->arena;
+    base_arena *arena = module->arena;
     size_t count = module->ir->functions.count;
     module->kernels = BASE_NEW_ARRAY(arena, tirc_kernel, count);
     module->kernel_of = BASE_NEW_ARRAY(arena, void *, count);
@@ -145,7 +146,7 @@ static void describe_ir(tirc_module *module) {
 }
 
 static void describe_ptx(tirc_module *module) {
-    base_arena *arena = module->session->arena;
+    base_arena *arena = module->arena;
     size_t all = module->ptx->functions.count;
     module->kernels = BASE_NEW_ARRAY(arena, tirc_kernel, all);
     module->kernel_of = BASE_NEW_ARRAY(arena, void *, all);
@@ -189,11 +190,11 @@ static ir_module *load_ir_module(load_call *call, uint32_t file, tirc_kind kind)
     tirc_session *session = call->session;
     ir_module *ir;
     if (kind == TIRC_KIND_IR) {
-        ir = ir_module_parse(session->arena, session->diagnostics, file);
+        ir = ir_module_parse(call->arena, session->diagnostics, file);
     } else {
         script_options options = options_of(call);
-        script_ast *ast = script_parse(session->arena, session->diagnostics, file, &options);
-        ir = script_evaluate(session->arena, session->diagnostics, ast, call->source->entry, &options);
+        script_ast *ast = script_parse(call->arena, session->diagnostics, file, &options);
+        ir = script_evaluate(call->arena, session->diagnostics, ast, call->source->entry, &options);
     }
     size_t errors = base_diagnostics_errors(session->diagnostics);
     if (!ir || errors > 0)
@@ -209,17 +210,15 @@ static ir_module *load_ir_module(load_call *call, uint32_t file, tirc_kind kind)
     return ir;
 }
 
-static void load_body(void *argument) {
-    load_call *call = argument;
+static void load_module(load_call *call, uint32_t file, size_t first) {
     tirc_session *session = call->session;
-    size_t first = base_diagnostics_count(session->diagnostics);
-    uint32_t file = add_source(call);
-    tirc_module *module = BASE_NEW(session->arena, tirc_module);
+    tirc_module *module = BASE_NEW(call->arena, tirc_module);
     module->session = session;
+    module->arena = call->arena;
     module->kind = kind_of(call->source);
     call->status = TIRC_OK;
     if (module->kind == TIRC_KIND_PTX) {
-        module->ptx = ptx_parse(session->arena, session->diagnostics, file);
+        module->ptx = ptx_parse(call->arena, session->diagnostics, file);
         if (module->ptx && api_status_since(session, first) == TIRC_OK)
             (void)(ptx_verify(module->ptx, false) && ptx_verify_groups(module->ptx));
     } else {
@@ -238,12 +237,31 @@ static void load_body(void *argument) {
     *call->module = module;
 }
 
+static void load_body(void *argument) {
+    load_call *call = argument;
+    size_t first = base_diagnostics_count(call->session->diagnostics);
+    uint32_t file = add_source(call);
+    call->arena = base_arena_create(call->session->heap);
+    load_module(call, file, first);
+    if (call->status != TIRC_OK)
+        base_arena_destroy(call->arena);
+}
+
 tirc_status tirc_load(tirc_session *session, const tirc_source *source, tirc_module **module) {
     if (!source_usable(session, source) || !module)
         return TIRC_USAGE;
     *module = NULL;
     load_call call = {.session = session, .source = source, .module = module};
     return api_protect(session->heap, load_body, &call, &call.status);
+}
+
+tirc_status tirc_module_destroy(tirc_module *module) {
+    if (!module)
+        return TIRC_OK;
+    if (module->codes) /* reports, devices and GPUs may hold what was made for the machine */
+        return TIRC_USAGE;
+    base_arena_destroy(module->arena);
+    return TIRC_OK;
 }
 
 /* ---- texts of a script itself ---- */
@@ -253,11 +271,13 @@ static void format_body(void *argument) {
     size_t first = base_diagnostics_count(session->diagnostics);
     uint32_t file = add_source(call);
     base_builder out;
-    base_builder_start(&out, session->arena);
-    bool done = script_format(session->arena, session->diagnostics, file, &out);
+    call->arena = base_arena_create(session->heap);
+    base_builder_start(&out, call->arena);
+    bool done = script_format(call->arena, session->diagnostics, file, &out);
     call->status = api_status_since(session, first);
     if (done && out.size && !call->sink(call->user, out.data, out.size))
         call->status = TIRC_ERROR;
+    base_arena_destroy(call->arena);
 }
 
 static void dump_body(void *argument) {
@@ -265,13 +285,15 @@ static void dump_body(void *argument) {
     tirc_session *session = call->session;
     size_t first = base_diagnostics_count(session->diagnostics);
     uint32_t file = add_source(call);
+    call->arena = base_arena_create(session->heap);
     script_options options = options_of(call);
     base_builder out;
-    base_builder_start(&out, session->arena);
-    script_ast_print(script_parse(session->arena, session->diagnostics, file, &options), &out);
+    base_builder_start(&out, call->arena);
+    script_ast_print(script_parse(call->arena, session->diagnostics, file, &options), &out);
     call->status = api_status_since(session, first);
     if (out.size && !call->sink(call->user, out.data, out.size))
         call->status = TIRC_ERROR;
+    base_arena_destroy(call->arena);
 }
 
 tirc_status tirc_format_script(tirc_session *session, const tirc_source *source, tirc_sink sink, void *user) {

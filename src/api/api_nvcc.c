@@ -162,8 +162,9 @@ uint32_t api_compile(void *user, const cuda_unit *unit, const char *target, bool
     if (!file)
         return 0;
     api_compiled *made = BASE_NEW(session->arena, api_compiled);
-    *made = (api_compiled){unit->text, base_arena_string(session->arena, target, strlen(target)), contract,
-                           file, session->compiled};
+    *made = (api_compiled){base_arena_string(session->arena, unit->text, unit->size),
+                           base_arena_string(session->arena, target, strlen(target)), contract, file,
+                           session->compiled};
     session->compiled = made;
     return file;
 }

@@ -42,6 +42,7 @@ typedef struct api_code {
 
 struct tirc_module {
     tirc_session *session;
+    base_arena *arena; /* the module's own: itself, its IR and what lowering made of that, its kernels */
     tirc_kind kind;
     ir_module *ir;   /* SCRIPT, IR */
     ptx_module *ptx; /* PTX */
