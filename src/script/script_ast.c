@@ -89,6 +89,18 @@ static const node_shape shapes[] = {
 };
 /* clang-format on */
 
+void script_nodes_add(base_arena *arena, script_nodes *nodes, script_node *node) {
+    if (nodes->count == nodes->capacity) { /* most lists are short */
+        uint32_t wanted = nodes->capacity == 0 ? 2 : 2 * nodes->capacity;
+        script_node **items = BASE_NEW_ARRAY(arena, script_node *, wanted);
+        if (nodes->count > 0)
+            memcpy(items, nodes->items, nodes->count * sizeof *items);
+        nodes->items = items;
+        nodes->capacity = wanted;
+    }
+    nodes->items[nodes->count++] = node;
+}
+
 const char *script_node_name(script_node_kind kind) {
     return (size_t)kind < sizeof shapes / sizeof *shapes && shapes[kind].phrase ? shapes[kind].phrase
                                                                                 : "a node";
@@ -140,7 +152,7 @@ static void print_value(const script_node *node, base_builder *out) {
     default:
         if (node->text)
             add_quoted(out, node->text, strlen(node->text));
-        if (node->text2)
+        if (script_form_of(node->kind) == SCRIPT_FORM_BLOCK && node->text2)
             add_quoted(out, node->text2, strlen(node->text2));
         if (node->kind == SCRIPT_PARAMETER)
             base_builder_format(out, " %s", script_operator_text(node->op));
@@ -183,16 +195,24 @@ static void print_node(const printer *to, const script_node *node, const char *r
     /* A replacement field's own places are not Python's; they would only mislead. */
     places = places && node->kind != SCRIPT_FSTRING;
     indent += 2;
-    print_list(to, &node->decorators, shape->decorators, indent, places);
-    print_list(to, &node->parameters, shape->parameters, indent, places);
-    const script_node *children[] = {node->a, node->b, node->c};
+    script_node_form form = script_form_of(node->kind);
+    if (form == SCRIPT_FORM_BLOCK) {
+        print_list(to, &node->decorators, shape->decorators, indent, places);
+        print_list(to, &node->parameters, shape->parameters, indent, places);
+    }
+    const script_node *children[] = {form >= SCRIPT_FORM_PAIR ? node->a : NULL,
+                                     form >= SCRIPT_FORM_PAIR ? node->b : NULL,
+                                     form >= SCRIPT_FORM_LIST ? node->c : NULL};
     const char *roles[] = {shape->a, shape->b, shape->c};
     for (int i = 0; i < 3; i++)
         if (children[i])
             print_node(to, children[i], roles[i], indent, places);
-    print_list(to, &node->items, shape->items, indent, places);
-    print_list(to, &node->body, shape->body, indent, places);
-    print_list(to, &node->orelse, shape->orelse, indent, places);
+    if (form >= SCRIPT_FORM_LIST)
+        print_list(to, &node->items, shape->items, indent, places);
+    if (form == SCRIPT_FORM_BLOCK) {
+        print_list(to, &node->body, shape->body, indent, places);
+        print_list(to, &node->orelse, shape->orelse, indent, places);
+    }
 }
 
 void script_ast_print(const script_ast *ast, base_builder *out) {

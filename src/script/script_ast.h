@@ -118,22 +118,92 @@ const char *script_operator_text(script_operator op); /* "+", "not in" */
 const char *script_node_name(script_node_kind kind);  /* as a person calls it: "a list comprehension" */
 
 typedef struct script_node script_node;
-typedef BASE_VECTOR(script_node *) script_nodes;
+typedef struct script_nodes {
+    script_node **items;
+    uint32_t count, capacity;
+} script_nodes;
+void script_nodes_add(base_arena *arena, script_nodes *nodes, script_node *node);
+
+/* A tree has thousands of nodes, most of them small: a node is allocated up to the end of what its kind uses,
+ * which its form says. Fields behind that may not be touched. */
+typedef enum script_node_form {
+    SCRIPT_FORM_LEAF,
+    SCRIPT_FORM_PAIR,
+    SCRIPT_FORM_LIST,
+    SCRIPT_FORM_BLOCK
+} script_node_form;
 struct script_node {
-    script_node_kind kind;
-    script_operator op;
-    bool is_wide;        /* INTEGER */
+    script_node_kind kind : 8;
+    script_operator op : 8;
+    bool is_wide : 1;    /* INTEGER */
     uint32_t height;     /* levels of nodes below and including this one; at most the depth limit */
     base_span span;      /* whole node */
     base_span name_span; /* the name or operator inside, where there is one */
-    const char *text, *text2;
-    size_t size; /* of a STRING's text */
-    int64_t integer;
-    double real;
-    script_node *a, *b, *c;
-    script_nodes items, body, orelse, decorators, parameters;
-    script_operator *ops; /* COMPARE: items.count - 1 */
+    const char *text;
+    union {
+        size_t size; /* of a STRING's text */
+        int64_t integer;
+        double real;
+        script_operator *ops; /* COMPARE: items.count - 1 */
+    };
+    /* not in a LEAF */
+    script_node *a, *b;
+    /* not in a PAIR */
+    script_node *c;
+    script_nodes items;
+    /* not in a LIST */
+    script_nodes body, orelse, decorators, parameters;
+    const char *text2;
 };
+static inline script_node_form script_form_of(script_node_kind kind) {
+    switch (kind) {
+    case SCRIPT_NAME:
+    case SCRIPT_INTEGER:
+    case SCRIPT_REAL:
+    case SCRIPT_STRING:
+    case SCRIPT_BYTES:
+    case SCRIPT_TRUE:
+    case SCRIPT_FALSE:
+    case SCRIPT_NONE:
+    case SCRIPT_ELLIPSIS:
+        return SCRIPT_FORM_LEAF;
+    case SCRIPT_ATTRIBUTE:
+    case SCRIPT_SUBSCRIPT:
+    case SCRIPT_KEYWORD:
+    case SCRIPT_STARRED:
+    case SCRIPT_DOUBLE_STARRED:
+    case SCRIPT_UNARY:
+    case SCRIPT_BINARY:
+    case SCRIPT_NAMED:
+    case SCRIPT_EXPRESSION_STATEMENT:
+    case SCRIPT_AUGMENTED_ASSIGN:
+    case SCRIPT_WITH_ITEM:
+    case SCRIPT_BREAK:
+    case SCRIPT_CONTINUE:
+    case SCRIPT_PASS:
+    case SCRIPT_RETURN:
+    case SCRIPT_ASSERT:
+    case SCRIPT_RAISE:
+    case SCRIPT_PARAMETER:
+        return SCRIPT_FORM_PAIR;
+    case SCRIPT_FORMATTED:
+    case SCRIPT_LAMBDA:
+    case SCRIPT_IF:
+    case SCRIPT_FOR:
+    case SCRIPT_WHILE:
+    case SCRIPT_WITH:
+    case SCRIPT_ALIAS:
+    case SCRIPT_FUNCTION:
+    case SCRIPT_CLASS:
+    case SCRIPT_TRY:
+    case SCRIPT_HANDLER:
+    case SCRIPT_UNSUPPORTED:
+    case SCRIPT_ERROR:
+        return SCRIPT_FORM_BLOCK;
+    default:
+        return SCRIPT_FORM_LIST;
+    }
+}
 
 struct script_ast {
     base_arena *arena;

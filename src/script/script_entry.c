@@ -22,6 +22,8 @@ static bool defines_kernel(const script_nodes *body, unsigned depth) {
             for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
                 if (strcmp(last_name(node->decorators.items[j]), words[k]) == 0)
                     return true;
+        if (script_form_of(node->kind) != SCRIPT_FORM_BLOCK)
+            continue;
         if (defines_kernel(&node->body, depth - 1) || defines_kernel(&node->orelse, depth - 1))
             return true;
     }

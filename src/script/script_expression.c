@@ -160,7 +160,7 @@ static bool bind_target(script_evaluator *e, const script_node *target, script_v
     if (!script_iterate(e, value, &items, target->span))
         return false;
     if (items->items.count != target->items.count) {
-        script_error(e, "T0262", target->span, "%zu names for %zu values", target->items.count,
+        script_error(e, "T0262", target->span, "%u names for %zu values", target->items.count,
                      items->items.count);
         return false;
     }

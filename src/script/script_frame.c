@@ -219,8 +219,8 @@ static script_flow open_loop(script_evaluator *e, script_value loop, const scrip
         *rest = *node;
         rest->items = (script_nodes){0};
         for (size_t i = from; i < node->items.count; i++)
-            base_vector_push(e->arena, &rest->items, node->items.items[i]);
-        base_vector_push(e->arena, &loop_node->body, rest);
+            script_nodes_add(e->arena, &rest->items, node->items.items[i]);
+        script_nodes_add(e->arena, &loop_node->body, rest);
     }
     script_for_loop(e, loop_node, loop.as.loop);
     return SCRIPT_NEXT;

@@ -161,11 +161,11 @@ static script_node *parse_if(script_parser *parser) {
         node->span.begin = start;
         if (entered) {
             if (last)
-                base_vector_push(parser->arena, &last->orelse, node);
+                script_nodes_add(parser->arena, &last->orelse, node);
             else
                 first = node;
             last = node;
-            base_vector_push(parser->arena, &chain, node);
+            script_nodes_add(parser->arena, &chain, node);
         }
     } while (script_parser_at(parser, SCRIPT_WORD_ELIF));
     parse_else(parser, &last->orelse, &good);
@@ -215,7 +215,7 @@ static bool parse_with_item(script_parser *parser, script_nodes *items) {
     }
     node = script_parser_finish(parser, node, begin);
     if (node)
-        base_vector_push(parser->arena, items, node);
+        script_nodes_add(parser->arena, items, node);
     return node != NULL;
 }
 
@@ -286,7 +286,7 @@ static script_node *parse_try(script_parser *parser) {
     script_parser_advance(parser);
     bool good = parse_block(parser, &node->body, begin, "'try'", true);
     while (script_parser_at(parser, SCRIPT_WORD_EXCEPT))
-        base_vector_push(parser->arena, &node->items, parse_handler(parser, &good));
+        script_nodes_add(parser->arena, &node->items, parse_handler(parser, &good));
     parse_else(parser, &node->orelse, &good);
     if (script_parser_at(parser, SCRIPT_WORD_FINALLY)) {
         uint32_t start = parser->token.begin;
@@ -330,7 +330,7 @@ bool script_parser_type_parameters(script_parser *parser, script_nodes *paramete
             return false;
         if (!script_parser_finish(parser, node, begin))
             return false;
-        base_vector_push(parser->arena, parameters, node);
+        script_nodes_add(parser->arena, parameters, node);
         if (!script_parser_take(parser, SCRIPT_WORD_COMMA))
             break;
     }
@@ -480,7 +480,7 @@ static script_node *parse_decorated(script_parser *parser) {
             script_parser_skip_line(parser);
             continue;
         }
-        base_vector_push(parser->arena, &decorators, decorator);
+        script_nodes_add(parser->arena, &decorators, decorator);
         script_parser_advance(parser);
     }
     script_node *node;
@@ -523,7 +523,7 @@ static void parse_stray(script_parser *parser, script_nodes *out) {
         script_parser_advance(parser);
         parse_block(parser, &node->body, begin, "", false);
     }
-    base_vector_push(parser->arena, out, node);
+    script_nodes_add(parser->arena, out, node);
 }
 
 void script_parser_statement(script_parser *parser, script_nodes *out) {
@@ -581,7 +581,7 @@ void script_parser_statement(script_parser *parser, script_nodes *out) {
     }
     parser->depth = depth;
     if (node)
-        base_vector_push(parser->arena, out, node);
+        script_nodes_add(parser->arena, out, node);
 }
 
 script_ast *script_parse(base_arena *arena, base_diagnostics *diagnostics, uint32_t file,

@@ -68,12 +68,12 @@ static bool parse_clauses(script_parser *parser, script_node *node, bool *is_asy
                 script_parser_error(parser, "T0120", "':=' in a condition needs parentheses");
             if (!condition)
                 return false;
-            base_vector_push(parser->arena, &clause->items, condition);
+            script_nodes_add(parser->arena, &clause->items, condition);
         }
         clause = script_parser_finish(parser, clause, begin);
         if (!clause)
             return false;
-        base_vector_push(parser->arena, &node->items, clause);
+        script_nodes_add(parser->arena, &node->items, clause);
     }
     return true;
 }
@@ -156,7 +156,7 @@ script_node *script_parser_element(script_parser *parser) {
 static bool parse_elements(script_parser *parser, script_node *node, script_node *first,
                            script_word_kind close, uint32_t open, const char *what) {
     if (first) {
-        base_vector_push(parser->arena, &node->items, first);
+        script_nodes_add(parser->arena, &node->items, first);
         if (!script_parser_at(parser, close) && !script_parser_at(parser, SCRIPT_WORD_COMMA))
             return expect_close(parser, close, open, what);
         script_parser_take(parser, SCRIPT_WORD_COMMA);
@@ -165,7 +165,7 @@ static bool parse_elements(script_parser *parser, script_node *node, script_node
         script_node *element = script_parser_element(parser);
         if (!element)
             return false;
-        base_vector_push(parser->arena, &node->items, element);
+        script_nodes_add(parser->arena, &node->items, element);
         if (!script_parser_take(parser, SCRIPT_WORD_COMMA))
             break;
     }
@@ -286,8 +286,8 @@ static script_node *parse_dict(script_parser *parser, script_node *key, uint32_t
                    : NULL;
     }
     for (;;) {
-        base_vector_push(parser->arena, &node->items, key);
-        base_vector_push(parser->arena, &node->items, value);
+        script_nodes_add(parser->arena, &node->items, key);
+        script_nodes_add(parser->arena, &node->items, value);
         if (!script_parser_take(parser, SCRIPT_WORD_COMMA) ||
             script_parser_at(parser, SCRIPT_WORD_CLOSE_CURLY))
             break;
@@ -461,7 +461,7 @@ bool script_parser_arguments(script_parser *parser, script_nodes *items, uint32_
             if (argument && at_comprehension(parser)) {
                 argument = parse_bare_generator(parser, argument, begin, items->count == 0);
                 if (argument)
-                    base_vector_push(parser->arena, items, argument);
+                    script_nodes_add(parser->arena, items, argument);
                 return argument != NULL;
             }
             if (argument && script_parser_at(parser, SCRIPT_WORD_ASSIGN)) {
@@ -477,7 +477,7 @@ bool script_parser_arguments(script_parser *parser, script_nodes *items, uint32_
         }
         if (!argument)
             return false;
-        base_vector_push(parser->arena, items, argument);
+        script_nodes_add(parser->arena, items, argument);
         if (!script_parser_take(parser, SCRIPT_WORD_COMMA))
             break;
     }
@@ -515,13 +515,13 @@ static script_node *parse_subscript(script_parser *parser) {
         return NULL;
     if (script_parser_at(parser, SCRIPT_WORD_COMMA) || first->kind == SCRIPT_STARRED) {
         script_node *tuple = script_parser_node(parser, SCRIPT_TUPLE);
-        base_vector_push(parser->arena, &tuple->items, first);
+        script_nodes_add(parser->arena, &tuple->items, first);
         while (script_parser_take(parser, SCRIPT_WORD_COMMA) &&
                !script_parser_at(parser, SCRIPT_WORD_CLOSE_SQUARE)) {
             script_node *next = parse_index(parser);
             if (!next)
                 return NULL;
-            base_vector_push(parser->arena, &tuple->items, next);
+            script_nodes_add(parser->arena, &tuple->items, next);
         }
         first = script_parser_finish(parser, tuple, begin);
     }
@@ -711,13 +711,13 @@ static script_node *parse_comparison(script_parser *parser) {
         if (!node) {
             node = script_parser_node(parser, SCRIPT_COMPARE);
             node->name_span = span;
-            base_vector_push(parser->arena, &node->items, left);
+            script_nodes_add(parser->arena, &node->items, left);
         }
         base_vector_push(parser->arena, &ops, op);
         script_node *right = parse_binary(parser, 0);
         if (!right)
             return NULL;
-        base_vector_push(parser->arena, &node->items, right);
+        script_nodes_add(parser->arena, &node->items, right);
     }
     if (!node)
         return left;
@@ -749,12 +749,12 @@ static script_node *parse_boolean(script_parser *parser, script_word_kind word, 
     script_node *node = script_parser_node(parser, SCRIPT_BOOLEAN);
     node->op = op;
     node->name_span = script_parser_span(parser);
-    base_vector_push(parser->arena, &node->items, left);
+    script_nodes_add(parser->arena, &node->items, left);
     while (script_parser_take(parser, word)) {
         script_node *right = parse(parser);
         if (!right)
             return NULL;
-        base_vector_push(parser->arena, &node->items, right);
+        script_nodes_add(parser->arena, &node->items, right);
     }
     return script_parser_finish(parser, node, begin);
 }
@@ -854,12 +854,12 @@ static script_node *parse_bare_tuple(script_parser *parser, script_node *(*parse
     if (!first || !script_parser_at(parser, SCRIPT_WORD_COMMA))
         return first;
     script_node *tuple = script_parser_node(parser, SCRIPT_TUPLE);
-    base_vector_push(parser->arena, &tuple->items, first);
+    script_nodes_add(parser->arena, &tuple->items, first);
     while (script_parser_take(parser, SCRIPT_WORD_COMMA) && !at_tuple_end(parser)) {
         script_node *next = parse(parser);
         if (!next)
             return NULL;
-        base_vector_push(parser->arena, &tuple->items, next);
+        script_nodes_add(parser->arena, &tuple->items, next);
     }
     return script_parser_finish(parser, tuple, begin);
 }

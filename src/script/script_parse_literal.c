@@ -71,7 +71,7 @@ script_node *script_parser_number(script_parser *parser) {
         node->kind = SCRIPT_REAL;
         node->real = real_value(plain_digits(parser, begin, parser->token.end));
     } else {
-        node->kind = SCRIPT_UNSUPPORTED;
+        node = script_parser_widen(parser, node, SCRIPT_UNSUPPORTED);
         node->text = "an imaginary number";
     }
     script_parser_advance(parser);
@@ -238,7 +238,7 @@ static void flush_text(script_parser *parser, literal_parts *parts) {
     script_node *node = script_parser_node(parser, SCRIPT_STRING);
     node->text = parts->text.data;
     node->size = parts->text.size;
-    base_vector_push(parser->arena, parts->items, node);
+    script_nodes_add(parser->arena, parts->items, node);
     base_builder_start(&parts->text, parser->arena);
 }
 
@@ -359,7 +359,7 @@ static bool parse_parts(script_parser *parser, const literal *text, uint32_t at,
         script_parser_leave(parser);
         if (!field)
             return false;
-        base_vector_push(parser->arena, parts->items, field);
+        script_nodes_add(parser->arena, parts->items, field);
         begin = at = end;
     }
     return decode_text(parser, text, begin, limit, &parts->text);
@@ -388,9 +388,10 @@ static literal open_literal(const script_parser *parser, const script_token *tok
 script_node *script_parser_strings(script_parser *parser) {
     uint32_t begin = parser->token.begin;
     script_node *node = script_parser_node(parser, SCRIPT_STRING);
-    literal_parts parts = {.items = &node->items};
+    script_nodes items = {0};
+    literal_parts parts = {.items = &items};
     base_builder_start(&parts.text, parser->arena);
-    bool bytes = false;
+    bool bytes = false, has_fields = false;
     for (bool first = true; parser->token.kind == SCRIPT_TOKEN_STRING; first = false) {
         literal text = open_literal(parser, &parser->token);
         if (!first && bytes != text.bytes) {
@@ -398,15 +399,16 @@ script_node *script_parser_strings(script_parser *parser) {
             return NULL;
         }
         bytes = text.bytes;
-        if (text.field)
-            node->kind = SCRIPT_FSTRING;
+        has_fields |= text.field;
         if (text.field ? !parse_parts(parser, &text, text.body, text.end, false, &parts)
                        : !decode_text(parser, &text, text.body, text.end, &parts.text))
             return NULL;
         script_parser_advance(parser);
     }
-    if (node->kind == SCRIPT_FSTRING) {
+    if (has_fields) {
         flush_text(parser, &parts);
+        node = script_parser_widen(parser, node, SCRIPT_FSTRING);
+        node->items = items;
     } else {
         node->kind = bytes ? SCRIPT_BYTES : SCRIPT_STRING;
         node->text = parts.text.data ? parts.text.data : "";

@@ -7,7 +7,7 @@ static bool add_parameter(script_parser *parser, script_nodes *parameters, scrip
                           base_map *names) {
     uint64_t key = base_hash(parameter->text, strlen(parameter->text), 0);
     const script_node *earlier = base_map_get(names, key);
-    base_vector_push(parser->arena, parameters, parameter);
+    script_nodes_add(parser->arena, parameters, parameter);
     if (!earlier)
         base_map_set(names, key, parameter);
     if (!earlier || strcmp(earlier->text, parameter->text) != 0)

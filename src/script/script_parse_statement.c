@@ -81,7 +81,7 @@ static script_node *parse_chain(script_parser *parser, script_node *target, uint
             script_parser_check_target(parser, node->a, "assign to", false);
             return NULL;
         }
-        base_vector_push(parser->arena, &node->items, node->a);
+        script_nodes_add(parser->arena, &node->items, node->a);
         script_parser_advance(parser);
         node->a = script_parser_value(parser);
         if (!node->a)
@@ -193,7 +193,7 @@ static script_node *parse_import(script_parser *parser) {
         script_node *alias = parse_alias(parser, true);
         if (!alias)
             return NULL;
-        base_vector_push(parser->arena, &node->items, alias);
+        script_nodes_add(parser->arena, &node->items, alias);
     } while (script_parser_take(parser, SCRIPT_WORD_COMMA));
     return script_parser_finish(parser, node, begin);
 }
@@ -225,7 +225,7 @@ static script_node *parse_from(script_parser *parser) {
             script_parser_error_at(parser, "T0120", alias->span, "'*' stands alone after 'import'");
             return NULL;
         }
-        base_vector_push(parser->arena, &node->items, alias);
+        script_nodes_add(parser->arena, &node->items, alias);
         if (!script_parser_take(parser, SCRIPT_WORD_COMMA) ||
             (round && script_parser_at(parser, SCRIPT_WORD_CLOSE_ROUND)))
             break;
@@ -303,7 +303,7 @@ static script_node *parse_delete(script_parser *parser) {
         script_node *target = script_parser_expression(parser);
         if (!target || !script_parser_check_target(parser, target, "delete", false))
             return NULL;
-        base_vector_push(parser->arena, &node->items, target);
+        script_nodes_add(parser->arena, &node->items, target);
     } while (script_parser_take(parser, SCRIPT_WORD_COMMA));
     return script_parser_finish(parser, node, begin);
 }
@@ -326,7 +326,7 @@ static script_node *parse_names(script_parser *parser, script_node_kind kind) {
         }
         if (!name)
             return NULL;
-        base_vector_push(parser->arena, &node->items, name);
+        script_nodes_add(parser->arena, &node->items, name);
     } while (script_parser_take(parser, SCRIPT_WORD_COMMA));
     return script_parser_finish(parser, node, begin);
 }
@@ -414,10 +414,10 @@ void script_parser_simple_line(script_parser *parser, script_nodes *out) {
         parser->depth = depth;
         if (!node) {
             script_parser_skip_line(parser);
-            base_vector_push(parser->arena, out, script_parser_failed(parser, begin));
+            script_nodes_add(parser->arena, out, script_parser_failed(parser, begin));
             return;
         }
-        base_vector_push(parser->arena, out, node);
+        script_nodes_add(parser->arena, out, node);
         bool more = script_parser_take(parser, SCRIPT_WORD_SEMICOLON);
         if (parser->token.kind == SCRIPT_TOKEN_NEWLINE || parser->token.kind == SCRIPT_TOKEN_END) {
             if (parser->token.kind == SCRIPT_TOKEN_NEWLINE)

@@ -208,6 +208,14 @@ static void stop(script_parser *parser) {
     script_lexer_next(lexer, &parser->token);
 }
 
+static size_t node_size(script_node_kind kind) {
+    static const uint8_t sizes[] = {[SCRIPT_FORM_LEAF] = offsetof(script_node, a),
+                                    [SCRIPT_FORM_PAIR] = offsetof(script_node, c),
+                                    [SCRIPT_FORM_LIST] = offsetof(script_node, body),
+                                    [SCRIPT_FORM_BLOCK] = sizeof(script_node)};
+    return sizes[script_form_of(kind)];
+}
+
 script_node *script_parser_node(script_parser *parser, script_node_kind kind) {
     if (++*parser->nodes >= SCRIPT_NODES_MOST) {
         if (*parser->nodes == SCRIPT_NODES_MOST) {
@@ -219,10 +227,17 @@ script_node *script_parser_node(script_parser *parser, script_node_kind kind) {
         }
         stop(parser);
     }
-    script_node *node = BASE_NEW(parser->arena, script_node);
+    script_node *node = base_arena_allocate(parser->arena, node_size(kind));
     node->kind = kind;
     node->height = 1;
     node->span = script_parser_span(parser);
+    return node;
+}
+
+script_node *script_parser_widen(script_parser *parser, const script_node *leaf, script_node_kind kind) {
+    script_node *node = base_arena_allocate(parser->arena, node_size(kind));
+    memcpy(node, leaf, node_size(leaf->kind));
+    node->kind = kind;
     return node;
 }
 
@@ -234,13 +249,19 @@ static void raise_height(uint32_t *height, const script_node *child) {
 script_node *script_parser_finish(script_parser *parser, script_node *node, uint32_t begin) {
     node->span =
         script_lexer_span(&parser->lexer, begin, parser->last_end > begin ? parser->last_end : begin);
-    raise_height(&node->height, node->a);
-    raise_height(&node->height, node->b);
-    raise_height(&node->height, node->c);
-    for (size_t i = 0; i < node->items.count; i++)
-        raise_height(&node->height, node->items.items[i]);
-    for (size_t i = 0; i < node->parameters.count; i++)
-        raise_height(&node->height, node->parameters.items[i]);
+    script_node_form form = script_form_of(node->kind);
+    if (form >= SCRIPT_FORM_PAIR) {
+        raise_height(&node->height, node->a);
+        raise_height(&node->height, node->b);
+    }
+    if (form >= SCRIPT_FORM_LIST) {
+        raise_height(&node->height, node->c);
+        for (size_t i = 0; i < node->items.count; i++)
+            raise_height(&node->height, node->items.items[i]);
+    }
+    if (form == SCRIPT_FORM_BLOCK)
+        for (size_t i = 0; i < node->parameters.count; i++)
+            raise_height(&node->height, node->parameters.items[i]);
     if (node->height <= parser->depth_limit)
         return node;
     base_diagnostic *d =

@@ -5,7 +5,7 @@
 #include "script/script_ast.h"
 #include "script/script_lex.h"
 
-/* A node takes about 250 bytes; a script is written by hand, tables belong into tensors. */
+/* A node takes about 70 bytes; a script is written by hand, tables belong into tensors. */
 #define SCRIPT_NODES_MOST 1000000u
 
 typedef struct script_parser {
@@ -50,6 +50,8 @@ bool script_parser_at_new_statement(script_parser *parser);
 script_parser script_parser_save(script_parser *parser);
 
 script_node *script_parser_node(script_parser *parser, script_node_kind kind);
+/* The leaf again as a kind with more fields. */
+script_node *script_parser_widen(script_parser *parser, const script_node *leaf, script_node_kind kind);
 /* Sets span (begin to the last token taken) and height; NULL after reporting one that is too deep. */
 script_node *script_parser_finish(script_parser *parser, script_node *node, uint32_t begin);
 bool script_parser_enter(script_parser *parser); /* one level down; false after reporting too many */
