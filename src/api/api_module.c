@@ -193,8 +193,11 @@ static ir_module *load_ir_module(load_call *call, uint32_t file, tirc_kind kind)
         ir = ir_module_parse(call->arena, session->diagnostics, file);
     } else {
         script_options options = options_of(call);
-        script_ast *ast = script_parse(call->arena, session->diagnostics, file, &options);
+        options.names = base_names_create(call->arena);
+        base_arena *tree = base_arena_create(session->heap); /* nothing of the module is in it */
+        script_ast *ast = script_parse(tree, session->diagnostics, file, &options);
         ir = script_evaluate(call->arena, session->diagnostics, ast, call->source->entry, &options);
+        base_arena_destroy(tree);
     }
     size_t errors = base_diagnostics_errors(session->diagnostics);
     if (!ir || errors > 0)

@@ -331,6 +331,8 @@ struct ir_module {
 
 /* ---- construction (ir_build.c) ---- */
 ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics);
+/* With a table of names that is there already and lives as long. */
+ir_module *ir_module_create_with(base_arena *arena, base_diagnostics *diagnostics, base_names *names);
 /* Adds the function to module->functions. */
 ir_function *ir_function_create(ir_module *module, const char *name, base_span span);
 ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_kind kind, base_span span);

@@ -8,9 +8,13 @@
 enum { EFFECT_FLAGS = IR_FLAG_READS | IR_FLAG_WRITES | IR_FLAG_SYNC | IR_FLAG_DIVERGENT | IR_FLAG_BOUNDED };
 
 ir_module *ir_module_create(base_arena *arena, base_diagnostics *diagnostics) {
+    return ir_module_create_with(arena, diagnostics, base_names_create(arena));
+}
+
+ir_module *ir_module_create_with(base_arena *arena, base_diagnostics *diagnostics, base_names *names) {
     ir_module *module = BASE_NEW(arena, ir_module);
     module->arena = arena;
-    module->names = base_names_create(arena);
+    module->names = names;
     module->diagnostics = diagnostics;
     module->intern = BASE_NEW(arena, struct ir_intern);
     module->patterns.arena = arena;

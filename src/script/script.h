@@ -19,6 +19,8 @@ typedef struct script_options {
     uint32_t (*read)(void *user, const char *path);
     void *read_user;
     uint32_t depth_limit; /* nesting of expressions and calls; 0: default 200 */
+    /* Where the names of the tree are kept, which become those of the module; NULL: in the tree's arena. */
+    base_names *names;
 } script_options;
 
 typedef struct script_ast script_ast;

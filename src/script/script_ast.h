@@ -8,7 +8,7 @@
 typedef enum script_node_kind {
     /* expressions */
     SCRIPT_NAME,      /* text */
-    SCRIPT_INTEGER,   /* integer; text keeps the digits; is_wide: over INT64_MAX, the bits are a uint64_t's;
+    SCRIPT_INTEGER,   /* integer; is_wide: over INT64_MAX, the bits are a uint64_t's;
                          over 64 bits is an error */
     SCRIPT_REAL,      /* real */
     SCRIPT_STRING,    /* text, size: decoded, adjacent literals joined */
@@ -209,6 +209,7 @@ struct script_ast {
     base_arena *arena;
     const base_sources *sources; /* for places in the printed form */
     uint32_t file;
+    base_names *names; /* the text of every NAME is one of them */
     script_nodes body;
 };
 /* One expression, for -D NAME=EXPR. NULL after errors. */

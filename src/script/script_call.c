@@ -4,8 +4,15 @@
 #include "script/script_evaluate.h"
 #include <string.h>
 
+static void make_room(script_evaluator *e, script_arguments *arguments, size_t count) {
+    if (count > 0)
+        arguments->items.items = BASE_NEW_ARRAY(e->arena, script_argument, count);
+    arguments->items.capacity = count;
+}
+
 bool script_collect_arguments(script_evaluator *e, const script_node *call, script_arguments *out) {
     bool good = true;
+    make_room(e, out, call->items.count);
     for (size_t i = 0; i < call->items.count; i++) {
         const script_node *item = call->items.items[i];
         script_argument argument = {.span = item->span};
@@ -283,6 +290,7 @@ static script_value call_bound(script_evaluator *e, const script_bound *bound,
                                const script_arguments *arguments, base_span span) {
     const script_object *outer = e->self;
     script_arguments all = {0};
+    make_room(e, &all, arguments->items.count + 1);
     base_vector_push(e->arena, &all.items, (script_argument){.value = *bound->receiver, .span = span});
     for (size_t i = 0; i < arguments->items.count; i++)
         base_vector_push(e->arena, &all.items, arguments->items.items[i]);

@@ -111,34 +111,83 @@ script_scope *script_scope_open(script_evaluator *e, bool is_function) {
 void script_scope_close(script_evaluator *e) {
     script_scope *scope = e->scope;
     for (size_t i = 0; i < scope->names.count; i++)
-        base_map_set(e->gone, BASE_KEY(scope->names.items[i]),
-                     base_map_get(scope->map, BASE_KEY(scope->names.items[i])));
+        base_map_set(e->gone, BASE_KEY(scope->names.items[i]), scope->bindings[i]);
     e->scope = scope->parent;
 }
 
-static script_binding *scope_get(const script_scope *scope, const char *name) {
-    return scope->map ? base_map_get(scope->map, BASE_KEY(name)) : NULL;
+enum { FEW_NAMES = 8 }; /* a scope of a block: looked through one by one */
+
+script_binding *script_scope_get(const script_scope *scope, const char *name) {
+    if (scope->map)
+        return base_map_get(scope->map, BASE_KEY(name));
+    for (uint32_t i = 0; i < scope->names.count; i++)
+        if (scope->names.items[i] == name)
+            return scope->bindings[i];
+    return NULL;
 }
 
-script_binding *script_find(script_evaluator *e, const char *name) {
-    name = base_name_of(e->names, name);
+static void scope_add(script_evaluator *e, script_scope *scope, script_binding *binding) {
+    const uint32_t count = scope->names.count;
+    if (count == scope->names.capacity) {
+        const uint32_t wanted = count == 0 ? 4 : 2 * count;
+        const char **names = BASE_NEW_ARRAY(e->arena, const char *, wanted);
+        script_binding **bindings = BASE_NEW_ARRAY(e->arena, script_binding *, wanted);
+        for (uint32_t i = 0; i < count; i++) {
+            names[i] = scope->names.items[i];
+            bindings[i] = scope->bindings[i];
+        }
+        scope->names.items = names;
+        scope->names.capacity = wanted;
+        scope->bindings = bindings;
+    }
+    scope->names.items[count] = binding->name;
+    scope->bindings[count] = binding;
+    scope->names.count++;
+    if (count + 1 <= FEW_NAMES)
+        return;
+    if (!scope->map) {
+        scope->map = base_map_create(e->arena);
+        for (uint32_t i = 0; i < count; i++)
+            base_map_set(scope->map, BASE_KEY(scope->names.items[i]), scope->bindings[i]);
+    }
+    base_map_set(scope->map, BASE_KEY(binding->name), binding);
+}
+
+/* name is one of e->names in what follows, up to the functions that are called with any text. */
+static script_binding *find(script_evaluator *e, const char *name) {
     for (script_scope *scope = e->scope; scope; scope = scope->parent) {
-        script_binding *binding = scope_get(scope, name);
+        script_binding *binding = script_scope_get(scope, name);
         if (binding)
             return binding;
     }
     return NULL;
 }
 
+static script_binding *bind_in(script_evaluator *e, script_scope *scope, const char *name, script_value value,
+                               script_binding_kind kind, base_span span) {
+    script_binding *binding = script_scope_get(scope, name);
+    bool is_new = !binding;
+    if (is_new)
+        binding = BASE_NEW(e->arena, script_binding);
+    *binding = (script_binding){.name = name, .value = value, .kind = kind, .span = span};
+    if (is_new)
+        scope_add(e, scope, binding);
+    return binding;
+}
+
+script_binding *script_find(script_evaluator *e, const char *name) {
+    return find(e, base_name_of(e->names, name));
+}
+
 script_binding *script_find_local(script_evaluator *e, const char *name) {
     name = base_name_of(e->names, name);
     for (script_scope *scope = e->scope; scope; scope = scope->parent) {
-        script_binding *binding = scope_get(scope, name);
+        script_binding *binding = script_scope_get(scope, name);
         if (binding)
             return binding;
         script_scope *home = scope->elsewhere ? base_map_get(scope->elsewhere, BASE_KEY(name)) : NULL;
         if (home)
-            return scope_get(home, name);
+            return script_scope_get(home, name);
         if (scope->is_function)
             break;
     }
@@ -146,22 +195,12 @@ script_binding *script_find_local(script_evaluator *e, const char *name) {
 }
 
 script_binding *script_scope_find(script_evaluator *e, const script_scope *scope, const char *name) {
-    return scope_get(scope, base_name_of(e->names, name));
+    return script_scope_get(scope, base_name_of(e->names, name));
 }
 
 script_binding *script_scope_bind(script_evaluator *e, script_scope *scope, const char *name,
                                   script_value value, script_binding_kind kind, base_span span) {
-    name = base_name_of(e->names, name);
-    if (!scope->map)
-        scope->map = base_map_create(e->arena);
-    script_binding *binding = base_map_get(scope->map, BASE_KEY(name));
-    if (!binding) {
-        binding = BASE_NEW(e->arena, script_binding);
-        base_map_set(scope->map, BASE_KEY(name), binding);
-        base_vector_push(e->arena, &scope->names, name);
-    }
-    *binding = (script_binding){.name = name, .value = value, .kind = kind, .span = span};
-    return binding;
+    return bind_in(e, scope, base_name_of(e->names, name), value, kind, span);
 }
 
 script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
@@ -172,7 +211,7 @@ script_binding *script_bind(script_evaluator *e, const char *name, script_value 
     for (script_scope *s = scope; s; s = s->is_function ? NULL : s->parent)
         if (s->elsewhere && base_map_get(s->elsewhere, BASE_KEY(name)))
             scope = base_map_get(s->elsewhere, BASE_KEY(name));
-    return script_scope_bind(e, scope, name, value, kind, span);
+    return bind_in(e, scope, name, value, kind, span);
 }
 
 void script_declare_elsewhere(script_evaluator *e, const script_node *node) {
@@ -187,7 +226,7 @@ void script_declare_elsewhere(script_evaluator *e, const script_node *node) {
         if (node->kind == SCRIPT_NONLOCAL) {
             home = NULL;
             for (script_scope *s = scope->parent; s && s != module && !home; s = s->parent)
-                if (scope_get(s, name))
+                if (script_scope_get(s, name))
                     home = s;
             if (!home) {
                 script_error(e, "T0201", node->items.items[i]->span,
@@ -272,7 +311,11 @@ static void suggest_name(script_evaluator *e, base_diagnostic *d, const char *na
 }
 
 script_value script_lookup(script_evaluator *e, const char *name, base_span span) {
-    script_binding *binding = script_find(e, name);
+    return script_lookup_name(e, base_name_of(e->names, name), span);
+}
+
+script_value script_lookup_name(script_evaluator *e, const char *name, base_span span) {
+    script_binding *binding = find(e, name);
     if (binding) {
         binding->is_read = true;
         return binding->value;
@@ -281,7 +324,7 @@ script_value script_lookup(script_evaluator *e, const char *name, base_span span
     if (word)
         return script_word_value(e, word, span);
     base_diagnostic *d = script_error(e, "T0201", span, "name '%s' is not defined", name);
-    script_binding *gone = base_map_get(e->gone, BASE_KEY(base_name_of(e->names, name)));
+    script_binding *gone = base_map_get(e->gone, BASE_KEY(name));
     if (gone && e->function && gone->span.file) {
         base_note(e->diagnostics, d, gone->span,
                   "'%s' was bound here; a name bound inside a block ends with the block", name);

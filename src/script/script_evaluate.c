@@ -21,7 +21,9 @@ static void define(script_evaluator *e, const script_options *options, const scr
         script_error(e, "T0209", span, "'%s' is no name that -D can define", definition->name);
         return;
     }
-    script_node *node = script_parse_expression(e->arena, e->diagnostics, file, options);
+    script_options names_kept = *options;
+    names_kept.names = e->names;
+    script_node *node = script_parse_expression(e->arena, e->diagnostics, file, &names_kept);
     script_value v = node ? script_expression(e, node) : script_poison();
     script_bind(e, definition->name, v, SCRIPT_BIND_PLAIN, span);
     base_map_set(e->defined, BASE_KEY(base_name_of(e->names, definition->name)), e);
@@ -264,8 +266,8 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     script_evaluator *e = BASE_NEW(arena, script_evaluator);
     e->arena = arena;
     e->diagnostics = diagnostics;
-    e->module = ir_module_create(arena, diagnostics);
-    e->names = e->module->names;
+    e->names = ast->names;
+    e->module = ir_module_create_with(arena, diagnostics, e->names);
     e->steps_left = e->step_limit = options->step_limit ? options->step_limit : 10000000;
     e->unreachable = base_map_create(arena);
     e->depth_limit = options->depth_limit ? options->depth_limit : 200;
@@ -303,6 +305,8 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
 
 const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *diagnostics, uint32_t file) {
     script_ast *none = BASE_NEW(arena, script_ast);
+    none->names = base_names_create(arena);
+    const script_options options = {.names = none->names};
     script_evaluator *e = evaluator(arena, diagnostics, none, &defaults);
     const layout_tile *layout = NULL;
     script_import_words(e, BASE_NO_SPAN);
@@ -310,7 +314,7 @@ const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *d
         script_bind(e, layout_axis_name((layout_axis)i),
                     (script_value){.kind = SCRIPT_VALUE_AXIS, .as.axis = (layout_axis)i}, SCRIPT_BIND_PLAIN,
                     BASE_NO_SPAN);
-    script_node *node = script_parse_expression(arena, diagnostics, file, &defaults);
+    script_node *node = script_parse_expression(arena, diagnostics, file, &options);
     script_value v = node ? script_expression(e, node) : script_poison();
     base_span span = node ? node->span : BASE_NO_SPAN;
     if (script_to_layout(e, v, &layout, span) && !layout)

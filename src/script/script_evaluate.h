@@ -24,12 +24,16 @@ typedef struct script_binding {
 } script_binding;
 struct script_scope {
     script_scope *parent;
-    base_map *map;    /* name -> binding; made with the first name */
+    base_map *map;    /* name -> binding; of a scope with many names */
     bool is_function; /* the outermost scope of a function body: assignments never look past it */
     bool is_comprehension;
     bool is_class;       /* the body of a class: its functions do not see the names */
     base_map *elsewhere; /* names of global and nonlocal statements -> the scope that has them, or NULL */
-    BASE_VECTOR(const char *) names;
+    struct {
+        const char **items;
+        uint32_t count, capacity;
+    } names;
+    script_binding **bindings; /* one beside each name */
 };
 script_scope *script_scope_open(script_evaluator *e, bool is_function);
 void script_scope_close(script_evaluator *e);
@@ -40,6 +44,9 @@ script_binding *script_find_local(script_evaluator *e, const char *name);
 script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
                             script_binding_kind kind, base_span span);
 script_value script_lookup(script_evaluator *e, const char *name, base_span span); /* reports T0201 */
+/* The same for a name of e->names, as those of the tree are. */
+script_value script_lookup_name(script_evaluator *e, const char *name, base_span span);
+script_binding *script_scope_get(const script_scope *scope, const char *name);
 /* One scope alone. */
 script_binding *script_scope_find(script_evaluator *e, const script_scope *scope, const char *name);
 script_binding *script_scope_bind(script_evaluator *e, script_scope *scope, const char *name,

@@ -61,7 +61,7 @@ static script_value fstring(script_evaluator *e, const script_node *node) {
 }
 
 static script_value sequence(script_evaluator *e, const script_node *node, script_value_kind kind) {
-    script_value list = script_list_make(e->arena, kind);
+    script_value list = script_list_make_of(e->arena, kind, node->items.count);
     bool good = true;
     for (size_t i = 0; i < node->items.count; i++) {
         const script_node *item = node->items.items[i];
@@ -106,7 +106,7 @@ bool script_dict_set(script_evaluator *e, script_value dict, script_value key, s
 }
 
 static script_value dict(script_evaluator *e, const script_node *node) {
-    script_value result = script_list_make(e->arena, SCRIPT_VALUE_DICT);
+    script_value result = script_list_make_of(e->arena, SCRIPT_VALUE_DICT, node->items.count);
     bool good = true;
     for (size_t i = 0; i + 1 < node->items.count; i += 2) {
         const script_node *key_node = node->items.items[i], *value_node = node->items.items[i + 1];
@@ -607,7 +607,7 @@ script_value script_get_attribute(script_evaluator *e, script_value object, cons
 
 script_value script_subscript_index(script_evaluator *e, const script_node *node) {
     if (node->kind == SCRIPT_SLICE) {
-        script_value slice = script_list_make(e->arena, SCRIPT_VALUE_SLICE);
+        script_value slice = script_list_make_of(e->arena, SCRIPT_VALUE_SLICE, 3);
         const script_node *parts[3] = {node->a, node->b, node->c};
         bool good = true;
         for (int i = 0; i < 3; i++) {
@@ -619,7 +619,7 @@ script_value script_subscript_index(script_evaluator *e, const script_node *node
     }
     if (node->kind != SCRIPT_TUPLE)
         return script_expression(e, node);
-    script_value tuple = script_list_make(e->arena, SCRIPT_VALUE_TUPLE);
+    script_value tuple = script_list_make_of(e->arena, SCRIPT_VALUE_TUPLE, node->items.count);
     bool good = true;
     for (size_t i = 0; i < node->items.count; i++) {
         const script_node *item = node->items.items[i];
@@ -800,7 +800,7 @@ static bool bind_walrus(script_evaluator *e, const script_node *node, script_val
 static script_value evaluate(script_evaluator *e, const script_node *node) {
     switch (node->kind) {
     case SCRIPT_NAME: {
-        script_value v = script_lookup(e, node->text, node->span);
+        script_value v = script_lookup_name(e, node->text, node->span);
         return v.kind == SCRIPT_VALUE_WORD ? script_word_value(e, v.as.word, node->span) : v;
     }
     case SCRIPT_INTEGER:

@@ -83,7 +83,9 @@ static uint32_t read_file(script_evaluator *e, const char *name, bool *is_packag
  * importer's only when a run names them. */
 static void evaluate_file(script_evaluator *e, script_file *file, uint32_t number) {
     size_t kernels = e->module->functions.count, errors = base_diagnostics_errors(e->diagnostics);
-    script_ast *ast = script_parse(e->arena, e->diagnostics, number, e->options);
+    script_options options = *e->options;
+    options.names = e->names;
+    script_ast *ast = script_parse(e->arena, e->diagnostics, number, &options);
     script_evaluator outer = *e;
     e->function = NULL;
     e->block = NULL;

@@ -244,7 +244,7 @@ static const char text[] =
 
 /* Outside of any kernel, whatever is being built where the name stands. */
 static script_scope *load(script_evaluator *e) {
-    const script_options options = {0};
+    const script_options options = {.names = e->names};
     uint32_t file = base_sources_add(base_diagnostics_sources(e->diagnostics), "tvm.backend.cuda.lang", text,
                                      sizeof(text) - 1);
     e->library_file = file;

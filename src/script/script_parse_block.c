@@ -593,6 +593,7 @@ script_ast *script_parse(base_arena *arena, base_diagnostics *diagnostics, uint3
     ast->sources = base_diagnostics_sources(diagnostics);
     ast->file = file;
     script_parser_start(&parser, arena, diagnostics, file, options, &nodes);
+    ast->names = parser.names;
     script_lexer_check_text(&parser.lexer);
     script_parser_advance(&parser);
     parse_statements(&parser, &ast->body, true);

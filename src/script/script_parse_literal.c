@@ -62,7 +62,6 @@ static double real_value(const char *digits) {
 script_node *script_parser_number(script_parser *parser) {
     uint32_t begin = parser->token.begin;
     script_node *node = script_parser_node(parser, SCRIPT_INTEGER);
-    node->text = script_parser_text(parser, &parser->token);
     node->name_span = node->span;
     if (parser->token.kind == SCRIPT_TOKEN_INTEGER) {
         if (!parse_integer(parser, node))

@@ -13,6 +13,7 @@ void script_parser_start(script_parser *parser, base_arena *arena, base_diagnost
     if (parser->depth_limit > SCRIPT_DEPTH_MOST)
         parser->depth_limit = SCRIPT_DEPTH_MOST;
     parser->nodes = nodes;
+    parser->names = options && options->names ? options->names : base_names_create(arena);
     script_lexer_start(&parser->lexer, arena, diagnostics, file, 0, UINT32_MAX, parser->depth_limit, false);
 }
 
@@ -57,7 +58,7 @@ base_span script_parser_span(const script_parser *parser) {
 }
 
 const char *script_parser_text(script_parser *parser, const script_token *token) {
-    return base_arena_string(parser->arena, parser->lexer.data + token->begin, token->end - token->begin);
+    return base_name(parser->names, parser->lexer.data + token->begin, token->end - token->begin);
 }
 
 bool script_parser_text_is(const script_parser *parser, const script_token *token, const char *text) {

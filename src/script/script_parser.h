@@ -10,6 +10,7 @@
 
 typedef struct script_parser {
     base_arena *arena;
+    base_names *names;
     base_diagnostics *diagnostics;
     script_lexer lexer;
     script_token token; /* in hand */

@@ -18,6 +18,14 @@ script_value script_list_make(base_arena *arena, script_value_kind kind) {
     return v;
 }
 
+script_value script_list_make_of(base_arena *arena, script_value_kind kind, size_t count) {
+    script_value v = script_list_make(arena, kind);
+    if (count > 0)
+        v.as.list->items.items = BASE_NEW_ARRAY(arena, script_value, count);
+    v.as.list->items.capacity = count;
+    return v;
+}
+
 void script_list_add(base_arena *arena, script_value list, script_value item) {
     base_vector_push(arena, &list.as.list->items, item);
 }
@@ -427,8 +435,8 @@ static bool object_equal(const script_object *a, const script_object *b, unsigne
     if (a->class != b->class || a->class->kind != SCRIPT_CLASS_RECORD || depth == 0)
         return false;
     for (size_t i = 0; i < a->fields->names.count; i++) {
-        const script_binding *x = base_map_get(a->fields->map, BASE_KEY(a->fields->names.items[i]));
-        const script_binding *y = base_map_get(b->fields->map, BASE_KEY(a->fields->names.items[i]));
+        const script_binding *x = a->fields->bindings[i];
+        const script_binding *y = script_scope_get(b->fields, a->fields->names.items[i]);
         if (!x || !y || !equal(x->value, y->value, depth - 1, budget))
             return false;
     }
@@ -588,7 +596,7 @@ bool script_value_integer(script_value v, int64_t *value) {
         *value = v.as.boolean;
     else if (v.kind == SCRIPT_VALUE_OBJECT && v.as.object->class->kind == SCRIPT_CLASS_NUMBERS) {
         const script_scope *fields = v.as.object->fields; /* name, value */
-        const script_binding *number = base_map_get(fields->map, BASE_KEY(fields->names.items[1]));
+        const script_binding *number = fields->bindings[1];
         return number->value.kind != SCRIPT_VALUE_OBJECT && script_value_integer(number->value, value);
     } else
         return false;

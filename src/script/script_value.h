@@ -299,6 +299,7 @@ static inline bool script_is_poison(script_value v) {
 }
 script_value script_string(base_arena *arena, const char *text, size_t size);
 script_value script_list_make(base_arena *arena, script_value_kind kind); /* TUPLE, LIST, DICT ... */
+script_value script_list_make_of(base_arena *arena, script_value_kind kind, size_t count); /* with room */
 void script_list_add(base_arena *arena, script_value list, script_value item);
 /* What a person calls the value: "an int", "a tensor of shape (4, 8) and dtype float32". */
 const char *script_value_name(base_arena *arena, script_value v);
