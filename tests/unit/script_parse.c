@@ -72,7 +72,7 @@ static void integers(void **state) {
     assert_int_equal(body->items[1]->a->integer, INT64_MAX);
     assert_int_equal(body->items[2]->a->integer, 5);
     assert_int_equal(body->items[3]->a->integer, 15);
-    assert_string_equal(body->items[4]->a->text, "1_000");
+    assert_int_equal(body->items[4]->a->integer, 1000);
     broken(*state, "a = 18446744073709551616\n", 25, "T0106", 1, 5);
 }
 
