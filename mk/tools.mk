@@ -18,7 +18,7 @@ $(BUILD)/tool/conversions: tests/tool/conversions.c tests/number_model.h tests/n
 	$(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(BUILD)/libtirc.a $(LDLIBS)
 unit: $(BUILD)/tool/conversions
 # Every form of cvt on a GPU, for tools/check-gpu.
-$(BUILD)/tool/convert_gpu: tests/gpu/convert.c tests/convert_forms.h tests/number_model.h tests/number_inputs.h \
+$(BUILD)/tool/convert_gpu: tests/gpu/convert.c tests/convert_forms.h tests/convert_stochastic.h tests/number_model.h tests/number_inputs.h \
     $(foreach m,$(call reverse,$(call modules_upto,gpu,$(MODULES))),$(BUILD)/lib/$(m).a)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests -o $@ $(filter %.c %.a,$^) $(LDLIBS)

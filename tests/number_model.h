@@ -10,9 +10,10 @@
 #include <string.h>
 
 typedef enum model_kind { MODEL_BOOL, MODEL_SIGNED, MODEL_UNSIGNED, MODEL_FLOAT } model_kind;
-/* What codes above the finite numbers mean: infinity and NaN; one NaN of all ones; minus zero is NaN; none.
+/* What codes above the finite numbers mean: infinity and NaN; one NaN of all ones; minus zero is NaN; none;
+ * ue8m0: no mantissa, no sign; as all ones, no sign.
  */
-typedef enum model_top { TOP_IEEE, TOP_ONES, TOP_MINUS_ZERO, TOP_NONE, TOP_EXPONENT } model_top;
+typedef enum model_top { TOP_IEEE, TOP_ONES, TOP_MINUS_ZERO, TOP_NONE, TOP_EXPONENT, TOP_UNSIGNED } model_top;
 
 typedef struct model_type {
     const char *name;
@@ -84,7 +85,7 @@ static inline int exact_compare(exact a, exact b) {
 
 /* ---- codes of a float type, its sign apart ---- */
 static inline bool model_has_sign(const model_type *t) {
-    return t->top != TOP_EXPONENT;
+    return t->top != TOP_EXPONENT && t->top != TOP_UNSIGNED;
 }
 static inline uint64_t model_sign(const model_type *t) {
     return model_has_sign(t) ? (uint64_t)1 << (t->exponent + t->mantissa) : 0;
@@ -94,9 +95,9 @@ static inline uint64_t model_all_ones(const model_type *t) {
 }
 static inline uint64_t model_largest(const model_type *t) {
     uint64_t ones = model_all_ones(t);
-    return t->top == TOP_IEEE                             ? ones - ((uint64_t)1 << t->mantissa)
-           : t->top == TOP_ONES || t->top == TOP_EXPONENT ? ones - 1
-                                                          : ones;
+    return t->top == TOP_IEEE ? ones - ((uint64_t)1 << t->mantissa)
+           : t->top == TOP_ONES || t->top == TOP_EXPONENT || t->top == TOP_UNSIGNED ? ones - 1
+                                                                                    : ones;
 }
 /* The finite number of a code that is at most the largest. */
 static inline exact model_magnitude(const model_type *t, uint64_t code) {
@@ -199,6 +200,37 @@ static inline uint64_t model_encode(const model_type *t, exact value, model_roun
         low += up;
     }
     return (low == 0 && t->top == TOP_MINUS_ZERO ? 0 : sign | low) << t->unused;
+}
+
+/* PTX's .rs: the code below a finite value, and in units of 2^-digits the part of the way to the next code
+ * that the value has gone; UINT32_MAX: a whole step past the largest. */
+static inline uint64_t model_stochastic(const model_type *t, exact value, unsigned digits, uint32_t *part) {
+    uint64_t low = 0, high = model_largest(t) + 1;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (exact_compare(model_magnitude(t, middle), value) <= 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    exact at = model_magnitude(t, low);
+    exact next = {.significand = at.significand + 1, .exponent = at.exponent};
+    if (exact_compare(value, next) >= 0) {
+        *part = UINT32_MAX;
+        return low;
+    }
+    uint32_t least = 0, most = (uint32_t)1 << digits;
+    while (most - least > 1) {
+        uint32_t middle = least + (most - least) / 2;
+        exact there = {.significand = (at.significand << digits) + middle,
+                       .exponent = at.exponent - (int)digits};
+        if (exact_compare(there, value) <= 0)
+            least = middle;
+        else
+            most = middle;
+    }
+    *part = least;
+    return low;
 }
 
 /* A value rounded to an integer type, saturated; NaN gives what the caller says. */

@@ -29,6 +29,9 @@ static const num_format formats[NUM_DTYPE_COUNT] = {
 };
 /* clang-format on */
 
+/* PTX ISA 9.4, 5.2.3: 8 bits without a sign, no infinity, 0xff is NaN. */
+const num_format num_format_ue5m3 = {8, 5, 3, 15, NUM_SPECIAL_ONES, 0};
+
 const num_format *num_format_of(num_dtype dtype) {
     return num_dtype_is_float(dtype) ? &formats[dtype] : NULL;
 }
@@ -68,15 +71,12 @@ static uint64_t largest_code(const num_format *f) {
 }
 
 static uint64_t sign_bit(const num_format *f) {
-    return f->special == NUM_SPECIAL_UNSIGNED ? 0 : (uint64_t)1 << (f->bits - 1);
+    return f->exponent_bits + f->mantissa_bits == f->bits ? 0 : (uint64_t)1 << (f->bits - 1);
 }
 
-double num_decode(num_dtype dtype, uint64_t bits) {
-    if (dtype == NUM_DTYPE_F64)
+double num_decode_format(const num_format *f, uint64_t bits) {
+    if (f->bits == 64)
         return from_bits(bits);
-    if (!num_dtype_is_float(dtype))
-        return 0;
-    const num_format *f = &formats[dtype];
     bits = bits >> f->padding & (((uint64_t)1 << f->bits) - 1);
     uint64_t sign = bits & sign_bit(f);
     uint64_t code = bits & ~sign_bit(f);
@@ -98,6 +98,10 @@ double num_decode(num_dtype dtype, uint64_t bits) {
         value = (double)mantissa * power_of_two(exponent - f->bias - (int)f->mantissa_bits);
     }
     return sign != 0 ? -value : value;
+}
+
+double num_decode(num_dtype dtype, uint64_t bits) {
+    return num_dtype_is_float(dtype) ? num_decode_format(&formats[dtype], bits) : 0;
 }
 
 static uint64_t nan_code(const num_format *f) {
@@ -127,6 +131,7 @@ static uint64_t stored(const num_format *f, uint64_t code) {
 static uint64_t overflow_code(const num_format *f, bool negative, bool infinite, num_rounding rounding,
                               bool saturate) {
     uint64_t sign = negative ? sign_bit(f) : 0;
+    negative = sign != 0;
     bool toward_zero =
         rounding == NUM_RZ || (rounding == NUM_RP && negative) || (rounding == NUM_RM && !negative);
     if (saturate || f->special == NUM_SPECIAL_NONE || (toward_zero && !infinite))
@@ -136,6 +141,14 @@ static uint64_t overflow_code(const num_format *f, bool negative, bool infinite,
     /* e4m3 keeps the sign of what overflowed, as the conversions of cuda_fp8.h do. */
     return f->special == NUM_SPECIAL_ONES ? sign | nan_code(f) : nan_code(f);
 }
+
+/* How what does not fit is rounded. */
+typedef struct rounding_rule {
+    num_rounding rounding;
+    bool saturate;
+    uint32_t random; /* stochastic: random_bits of them, which count from the first digit that is lost */
+    unsigned random_bits;
+} rounding_rule;
 
 static bool rounds_up(num_rounding rounding, bool negative, bool odd, bool inexact, int against_half) {
     switch (rounding) {
@@ -153,14 +166,18 @@ static bool rounds_up(num_rounding rounding, bool negative, bool odd, bool inexa
     return false;
 }
 
-uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, int exponent,
-                          num_rounding rounding, bool saturate) {
-    if (!num_dtype_is_float(dtype))
-        return 0;
-    const num_format *f = &formats[dtype];
-    /* ue8m0 takes the magnitude, and cvt.rp rounds the magnitude up. */
-    negative = negative && f->special != NUM_SPECIAL_UNSIGNED;
+/* Whether the first random_bits of the `drop` lost digits and the random number carry. */
+static bool carries(const rounding_rule *rule, uint64_t rest, int drop) {
+    int below = drop - (int)rule->random_bits;
+    uint64_t first = below > 63 ? 0 : below >= 0 ? rest >> below : rest << -below;
+    return first + rule->random >= (uint64_t)1 << rule->random_bits;
+}
+
+static uint64_t encode_parts(const num_format *f, bool negative, uint64_t significand, int exponent,
+                             const rounding_rule *rule) {
+    /* ue8m0 takes the magnitude, and cvt.rp rounds the magnitude up; ue5m3 likewise. */
     uint64_t sign = negative ? sign_bit(f) : 0;
+    negative = sign != 0;
     int smallest = f->special == NUM_SPECIAL_UNSIGNED ? -f->bias : 1 - f->bias;
     if (significand == 0)
         return f->special == NUM_SPECIAL_SIGN ? 0 : stored(f, sign);
@@ -183,22 +200,20 @@ uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, 
     if (exponent >= smallest) {
         uint64_t biased = (uint64_t)(exponent - smallest + (f->special == NUM_SPECIAL_UNSIGNED ? 0 : 1));
         if (biased > (uint64_t)1 << f->exponent_bits)
-            return stored(f, overflow_code(f, negative, false, rounding, saturate));
+            return stored(f, overflow_code(f, negative, false, rule->rounding, rule->saturate));
         code = (biased << f->mantissa_bits) + (kept - ((uint64_t)1 << f->mantissa_bits));
     }
-    if (rounds_up(rounding, negative, code & 1, rest != 0, against_half))
+    if (rule->random_bits ? carries(rule, rest, drop)
+                          : rounds_up(rule->rounding, negative, code & 1, rest != 0, against_half))
         code++;
     if (code > largest_code(f))
-        return stored(f, overflow_code(f, negative, false, rounding, saturate));
+        return stored(f, overflow_code(f, negative, false, rule->rounding, rule->saturate));
     if (code == 0 && f->special == NUM_SPECIAL_SIGN)
         return 0;
     return stored(f, sign | code);
 }
 
-uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate) {
-    if (!num_dtype_is_float(dtype))
-        return 0;
-    const num_format *f = &formats[dtype];
+static uint64_t encode(const num_format *f, double value, const rounding_rule *rule) {
     uint64_t bits = to_bits(value);
     bool negative = bits >> 63 != 0;
     int exponent = (int)(bits >> 52 & 0x7ff);
@@ -206,14 +221,34 @@ uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool s
     if (exponent == 0x7ff) {
         if (mantissa != 0)
             return stored(f, nan_code(f));
-        negative = negative && f->special != NUM_SPECIAL_UNSIGNED;
-        return stored(f, overflow_code(f, negative, true, rounding, saturate));
+        return stored(f, overflow_code(f, negative, true, rule->rounding, rule->saturate));
     }
     if (exponent != 0)
         mantissa |= (uint64_t)1 << 52;
     else
         exponent = 1;
-    return num_encode_parts(dtype, negative, mantissa, exponent - 1075, rounding, saturate);
+    return encode_parts(f, negative, mantissa, exponent - 1075, rule);
+}
+
+uint64_t num_encode_parts(num_dtype dtype, bool negative, uint64_t significand, int exponent,
+                          num_rounding rounding, bool saturate) {
+    rounding_rule rule = {.rounding = rounding, .saturate = saturate};
+    return num_dtype_is_float(dtype) ? encode_parts(&formats[dtype], negative, significand, exponent, &rule)
+                                     : 0;
+}
+
+uint64_t num_encode_format(const num_format *format, double value, num_rounding rounding, bool saturate) {
+    return encode(format, value, &(rounding_rule){.rounding = rounding, .saturate = saturate});
+}
+
+uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate) {
+    return num_dtype_is_float(dtype) ? num_encode_format(&formats[dtype], value, rounding, saturate) : 0;
+}
+
+uint64_t num_encode_stochastic(num_dtype dtype, double value, uint32_t random, unsigned random_bits,
+                               bool saturate) {
+    rounding_rule rule = {NUM_RN, saturate, random & (((uint32_t)1 << random_bits) - 1), random_bits};
+    return num_dtype_is_float(dtype) ? encode(&formats[dtype], value, &rule) : 0;
 }
 
 num_rounding num_cast_rounding(num_dtype to) {

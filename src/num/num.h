@@ -25,6 +25,7 @@ typedef struct num_format {
 } num_format;
 /* NULL when the dtype is no float. */
 const num_format *num_format_of(num_dtype dtype);
+extern const num_format num_format_ue5m3; /* a format of PTX that is no element type */
 
 /* Value of an encoded float of any float dtype. Exact: every format here is a subset of double. */
 double num_decode(num_dtype dtype, uint64_t bits);
@@ -34,6 +35,14 @@ double num_decode(num_dtype dtype, uint64_t bits);
  * does not overflow: .rz of 1e6 to float16 is 65504. NaN gives the canonical NaN of PTX: 0x7fffffff, 0x7fff,
  * 0x7f ...; formats without NaN give the largest finite value. ue8m0 takes the magnitude. */
 uint64_t num_encode(num_dtype dtype, double value, num_rounding rounding, bool saturate);
+
+/* The same of a format. Without a sign (ue8m0, ue5m3) the magnitude is taken. */
+double num_decode_format(const num_format *format, uint64_t bits);
+uint64_t num_encode_format(const num_format *format, double value, num_rounding rounding, bool saturate);
+/* Stochastic rounding (PTX .rs): the random number is added to as many of the digits that do not fit, from
+ * the first on, and a carry rounds away from zero. random_bits: 1 to 31. */
+uint64_t num_encode_stochastic(num_dtype dtype, double value, uint32_t random, unsigned random_bits,
+                               bool saturate);
 
 /* Fast forms, used on hot paths; they agree with the general ones on every input. Of NaNs, f16 gives
  * 0x7fffffff and bf16, which is a shift, keeps the bits. */

@@ -36,6 +36,7 @@
     X(S16X2, 32) X(E4M3, 8) X(E5M2, 8) X(E4M3X2, 16) X(E5M2X2, 16) X(E2M3X2, 16) X(E3M2X2, 16) X(E2M1X2, 8) \
         X(UE8M0X2, 16) X(U4, 4) X(S4, 4) X(U2, 2) X(S2, 2) X(B1, 1) X(E2M3, 8) X(E3M2, 8) X(E2M1, 4) \
             X(UE8M0, 8) X(UE4M3, 8) X(E4M3X4, 32) X(E5M2X4, 32) X(E2M3X4, 32) X(E3M2X4, 32) X(E2M1X4, 16) \
+                X(S2F6X2, 16) X(UE5M3X2, 16) \
                 X(PRED, 1) X(TEXREF, 64) X(SAMPLERREF, 64) X(SURFREF, 64)
 /* clang-format on */
 /* Packed, like opcodes and modifiers: a module has thousands of instructions, and most of one is these. */

@@ -24,6 +24,7 @@ static const char *const mod_names[PTX_MOD_COUNT] = {
     [PTX_MOD_U2] = "u2", [PTX_MOD_S2] = "s2", [PTX_MOD_B1] = "b1", [PTX_MOD_E2M3] = "e2m3", [PTX_MOD_E3M2] = "e3m2",
     [PTX_MOD_E2M1] = "e2m1", [PTX_MOD_UE8M0] = "ue8m0", [PTX_MOD_UE4M3] = "ue4m3", [PTX_MOD_E4M3X4] = "e4m3x4",
     [PTX_MOD_E5M2X4] = "e5m2x4", [PTX_MOD_E2M3X4] = "e2m3x4", [PTX_MOD_E3M2X4] = "e3m2x4", [PTX_MOD_E2M1X4] = "e2m1x4",
+    [PTX_MOD_S2F6X2] = "s2f6x2", [PTX_MOD_UE5M3X2] = "ue5m3x2",
     [PTX_MOD_PRED] = "pred", [PTX_MOD_TEXREF] = "texref", [PTX_MOD_SAMPLERREF] = "samplerref",
     [PTX_MOD_SURFREF] = "surfref",
 /* clang-format on */

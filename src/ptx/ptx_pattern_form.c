@@ -119,11 +119,19 @@ static void describe(const ptx_operand_rule *from, const ptx_instruction *instru
         value(rule, PTX_TYPE_NONE);
         rule->bits = ptx_type_bits(from->class == PTX_CLASS_S ? t : u);
         return;
+    case PTX_CLASS_8R:
+        value(rule, PTX_TYPE_U8);
+        return;
     case PTX_CLASS_16:
+    case PTX_CLASS_16R:
         value(rule, PTX_TYPE_U16);
         return;
     case PTX_CLASS_32:
+    case PTX_CLASS_32R:
         value(rule, PTX_TYPE_U32);
+        return;
+    case PTX_CLASS_U4:
+        vector(rule, u, ptx_type_bits(u), 4);
         return;
     case PTX_CLASS_64:
     case PTX_CLASS_AD:

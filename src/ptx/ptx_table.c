@@ -84,20 +84,22 @@ int ptx_op_written(const ptx_instruction *instruction) {
 /* ---- reading the patterns ---- */
 
 static const char *const class_names[PTX_CLASS_COUNT] = {
-    [PTX_CLASS_ADDRESS] = "",    [PTX_CLASS_T] = "t",         [PTX_CLASS_U] = "u",
-    [PTX_CLASS_X] = "x",         [PTX_CLASS_W] = "w",         [PTX_CLASS_UW] = "uw",
-    [PTX_CLASS_S] = "s",         [PTX_CLASS_US] = "us",       [PTX_CLASS_M] = "m",
-    [PTX_CLASS_16] = "16",       [PTX_CLASS_32] = "32",       [PTX_CLASS_64] = "64",
-    [PTX_CLASS_128] = "128",     [PTX_CLASS_PRED] = "pred",   [PTX_CLASS_PQ] = "pq",
-    [PTX_CLASS_PP] = "pp",       [PTX_CLASS_TQ] = "tq",       [PTX_CLASS_32Q] = "32q",
-    [PTX_CLASS_TP] = "tp",       [PTX_CLASS_MV] = "mv",       [PTX_CLASS_A] = "a",
-    [PTX_CLASS_AD] = "ad",       [PTX_CLASS_V] = "v",         [PTX_CLASS_V2] = "v2",
-    [PTX_CLASS_V4] = "v4",       [PTX_CLASS_VS] = "vs",       [PTX_CLASS_VQ] = "vq",
-    [PTX_CLASS_FD] = "fd",       [PTX_CLASS_FA] = "fa",       [PTX_CLASS_FB] = "fb",
-    [PTX_CLASS_FC] = "fc",       [PTX_CLASS_IMM] = "imm",     [PTX_CLASS_ZERO] = "zero",
-    [PTX_CLASS_C4] = "c4",       [PTX_CLASS_C16] = "c16",     [PTX_CLASS_C128] = "c128",
-    [PTX_CLASS_PI] = "pi",       [PTX_CLASS_SINK] = "sink",   [PTX_CLASS_Y] = "y",
-    [PTX_CLASS_LABEL] = "label", [PTX_CLASS_TABLE] = "table", [PTX_CLASS_CALL] = "call",
+    [PTX_CLASS_ADDRESS] = "",  [PTX_CLASS_T] = "t",         [PTX_CLASS_U] = "u",
+    [PTX_CLASS_X] = "x",       [PTX_CLASS_W] = "w",         [PTX_CLASS_UW] = "uw",
+    [PTX_CLASS_S] = "s",       [PTX_CLASS_US] = "us",       [PTX_CLASS_M] = "m",
+    [PTX_CLASS_8R] = "8r",     [PTX_CLASS_16R] = "16r",     [PTX_CLASS_32R] = "32r",
+    [PTX_CLASS_U4] = "u4",     [PTX_CLASS_16] = "16",       [PTX_CLASS_32] = "32",
+    [PTX_CLASS_64] = "64",     [PTX_CLASS_128] = "128",     [PTX_CLASS_PRED] = "pred",
+    [PTX_CLASS_PQ] = "pq",     [PTX_CLASS_PP] = "pp",       [PTX_CLASS_TQ] = "tq",
+    [PTX_CLASS_32Q] = "32q",   [PTX_CLASS_TP] = "tp",       [PTX_CLASS_MV] = "mv",
+    [PTX_CLASS_A] = "a",       [PTX_CLASS_AD] = "ad",       [PTX_CLASS_V] = "v",
+    [PTX_CLASS_V2] = "v2",     [PTX_CLASS_V4] = "v4",       [PTX_CLASS_VS] = "vs",
+    [PTX_CLASS_VQ] = "vq",     [PTX_CLASS_FD] = "fd",       [PTX_CLASS_FA] = "fa",
+    [PTX_CLASS_FB] = "fb",     [PTX_CLASS_FC] = "fc",       [PTX_CLASS_IMM] = "imm",
+    [PTX_CLASS_ZERO] = "zero", [PTX_CLASS_C4] = "c4",       [PTX_CLASS_C16] = "c16",
+    [PTX_CLASS_C128] = "c128", [PTX_CLASS_PI] = "pi",       [PTX_CLASS_SINK] = "sink",
+    [PTX_CLASS_Y] = "y",       [PTX_CLASS_LABEL] = "label", [PTX_CLASS_TABLE] = "table",
+    [PTX_CLASS_CALL] = "call",
 };
 
 /* Whether a pattern with one '*' for digits matches a modifier's text. */

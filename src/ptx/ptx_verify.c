@@ -305,6 +305,12 @@ static bool check_register_parts(verifier *v, const ptx_operand *operand) {
     return check_scalar(v, inner, PTX_TYPE_B32, 32, false);
 }
 
+/* A register of bits, or of an integer type. */
+static bool check_bits(verifier *v, const ptx_operand *operand, unsigned bits) {
+    return operand->kind == PTX_OPERAND_REGISTER ? check_scalar(v, operand, PTX_TYPE_U32, bits, false)
+                                                 : fail(v, "must be a register");
+}
+
 /* Classes that say a width or a type. */
 static bool check_typed(verifier *v, ptx_class class, const ptx_operand *operand) {
     ptx_type t = v->instruction->type, u = v->instruction->type2;
@@ -321,9 +327,13 @@ static bool check_typed(verifier *v, ptx_class class, const ptx_operand *operand
     case PTX_CLASS_UW:
         return check_scalar(v, operand, u, u_bits, true);
     case PTX_CLASS_S:
-        return check_scalar(v, operand, PTX_TYPE_NONE, t_bits, false);
+        return check_bits(v, operand, t_bits);
     case PTX_CLASS_US:
-        return check_scalar(v, operand, PTX_TYPE_NONE, u_bits, false);
+        return check_bits(v, operand, u_bits);
+    case PTX_CLASS_8R:
+    case PTX_CLASS_16R:
+    case PTX_CLASS_32R:
+        return check_bits(v, operand, class == PTX_CLASS_8R ? 8 : class == PTX_CLASS_16R ? 16 : 32);
     case PTX_CLASS_16:
         return check_scalar(v, operand, PTX_TYPE_U16, 16, false);
     case PTX_CLASS_32:
@@ -369,6 +379,16 @@ static bool check_coordinates(verifier *v, const ptx_operand *operand) {
            fail(v, "has %u coordinates, but %u are needed", operand->args[1].count, wanted);
 }
 
+static bool check_four(verifier *v, const ptx_operand *operand, ptx_type type) {
+    bool good = operand->kind == PTX_OPERAND_VECTOR && operand->count == 4;
+    for (unsigned i = 0; good && i < 4; i++) {
+        if (!check_element(v, &operand->args[i], type, ptx_type_bits(type), false)) {
+            return false;
+        }
+    }
+    return good || fail(v, "is no {vector} of 4");
+}
+
 static bool check_operand(verifier *v, const ptx_operand_rule *rule, const ptx_operand *operand) {
     switch (rule->class) {
     case PTX_CLASS_ADDRESS:
@@ -393,6 +413,8 @@ static bool check_operand(verifier *v, const ptx_operand_rule *rule, const ptx_o
         return operand->kind == PTX_OPERAND_VECTOR && operand->count == (rule->class == PTX_CLASS_V2 ? 2 : 4)
                    ? check_vector(v, operand)
                    : fail(v, "is no {vector} of %u", rule->class == PTX_CLASS_V2 ? 2 : 4);
+    case PTX_CLASS_U4:
+        return check_four(v, operand, v->instruction->type2);
     case PTX_CLASS_VQ:
         return operand->kind == PTX_OPERAND_PAIR ? check_vector(v, &operand->args[0])
                                                  : check_vector(v, operand);
@@ -577,6 +599,12 @@ static bool target_has(const verifier *v, const ptx_form *form) {
         return v->sm >= form->sm && v->suffix != '\0';
     case 't':
         return v->sm >= form->sm && v->sm < 120 && v->suffix != '\0';
+    case 'f':
+        return v->sm >= form->sm && v->sm / 10 == form->sm / 10 && v->suffix != '\0';
+    case 'r':
+        return v->sm >= form->sm && v->sm / 10 == form->sm / 10 && v->suffix == 'a';
+    case 's':
+        return v->sm >= form->sm && v->suffix == 'a';
     case 'o':
         return v->sm < 70;
     default:
@@ -609,6 +637,9 @@ static void check_form_target(verifier *v, const ptx_form *form) {
         const char *suffix = form->target == 'x'   ? "a exactly"
                              : form->target == 'a' ? "a, or a newer one with suffix a or f"
                              : form->target == 't' ? "a, or another of sm_10x and sm_11x with suffix a or f"
+                             : form->target == 'f' ? "a, or a newer one of its family with suffix a or f"
+                             : form->target == 'r' ? "a, or a newer one of its family with suffix a"
+                             : form->target == 's' ? "a, or a newer one with suffix a"
                                                    : " or newer";
         base_report(v->diagnostics, BASE_ERROR, "T0604", v->instruction->span, "`%s` needs sm_%u%s, not %s",
                     text, form->sm, suffix, v->module->target);

@@ -5,7 +5,8 @@
 
 #define NONE VM_REF_NONE
 
-static num_dtype dtype_of(ptx_type type) {
+/* A num_dtype, or a VM_FORMAT_. */
+static unsigned format_of(ptx_type type) {
     switch (type) {
     case PTX_TYPE_F16:
     case PTX_TYPE_F16X2:
@@ -19,18 +20,27 @@ static num_dtype dtype_of(ptx_type type) {
         return NUM_DTYPE_F32;
     case PTX_TYPE_E4M3:
     case PTX_TYPE_E4M3X2:
+    case PTX_TYPE_E4M3X4:
         return NUM_DTYPE_F8E4M3FN;
     case PTX_TYPE_E5M2:
     case PTX_TYPE_E5M2X2:
+    case PTX_TYPE_E5M2X4:
         return NUM_DTYPE_F8E5M2;
     case PTX_TYPE_E2M3X2:
+    case PTX_TYPE_E2M3X4:
         return NUM_DTYPE_F6E2M3FN;
     case PTX_TYPE_E3M2X2:
+    case PTX_TYPE_E3M2X4:
         return NUM_DTYPE_F6E3M2FN;
     case PTX_TYPE_E2M1X2:
+    case PTX_TYPE_E2M1X4:
         return NUM_DTYPE_F4E2M1FN;
     case PTX_TYPE_UE8M0X2:
         return NUM_DTYPE_F8E8M0FNU;
+    case PTX_TYPE_UE5M3X2:
+        return VM_FORMAT_UE5M3;
+    case PTX_TYPE_S2F6X2:
+        return VM_FORMAT_S2F6;
     default:
         return NUM_DTYPE_NONE;
     }
@@ -140,10 +150,11 @@ static void float_to_integer(vm_decoder *d, ptx_type to, ptx_type from) {
 
 static uint64_t encode_imm(const vm_decoder *d, ptx_type to) {
     const ptx_instruction *i = d->instruction;
-    bool saturates = ptx_has(i, PTX_MOD_SATFINITE);
-    return dtype_of(to) | (uint64_t)vm_decode_rounding(d) << 8 | (saturates ? 1u << 16 : 0) |
-           (ptx_has(i, PTX_MOD_RELU) ? 1u << 17 : 0) |
-           (ptx_has(i, PTX_MOD_FTZ) && to == PTX_TYPE_F32 ? 1u << 18 : 0);
+    return format_of(to) | (uint64_t)vm_decode_rounding(d) << 8 |
+           (ptx_has(i, PTX_MOD_SATFINITE) ? VM_ENCODE_SATURATE : 0) |
+           (ptx_has(i, PTX_MOD_RELU) ? VM_ENCODE_RELU : 0) |
+           (ptx_has(i, PTX_MOD_FTZ) && to == PTX_TYPE_F32 ? VM_ENCODE_FTZ : 0) |
+           (ptx_has(i, PTX_MOD_PZO) ? VM_ENCODE_PZO : 0);
 }
 
 static void integer_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
@@ -186,7 +197,7 @@ static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
     const ptx_instruction *i = d->instruction;
     num_rounding rounding = vm_decode_rounding(d);
     bool integral = rounds_to_integral(i),
-         plain = !ptx_has(i, PTX_MOD_RELU) && !ptx_has(i, PTX_MOD_SATFINITE);
+         plain = !ptx_has(i, PTX_MOD_RELU) && !ptx_has(i, PTX_MOD_SATFINITE) && !ptx_has(i, PTX_MOD_PZO);
     uint32_t reg = vm_decode_write(d, 0, to);
     if (from == PTX_TYPE_F64 || to == PTX_TYPE_F64) {
         uint32_t value = float_source(d, from, true);
@@ -200,7 +211,8 @@ static void float_to_float(vm_decoder *d, ptx_type to, ptx_type from) {
             vm_decode_lane(d, VM_LANE_F64TOF32, reg, value, NONE, NONE, 0);
         else
             vm_decode_lane(d, VM_LANE_ENCODE, reg, value, NONE, NONE,
-                           encode_imm(d, to) | (to == PTX_TYPE_F32 || to == PTX_TYPE_F16 ? 1u << 19 : 0));
+                           encode_imm(d, to) |
+                               (to == PTX_TYPE_F32 || to == PTX_TYPE_F16 ? VM_ENCODE_PAYLOAD : 0));
         return;
     }
     uint32_t value = float_source(d, from, false);
@@ -230,10 +242,17 @@ static unsigned element_bits(ptx_type type) {
     return ptx_type_bits(type) / 2;
 }
 
-/* Elements of a packed source as double. */
+/* Elements of a packed source as double. .scaled::n1 flushes subnormal numbers (PTX ISA 9.4, cvt). */
 static uint32_t element(vm_decoder *d, ptx_type from, uint32_t ref, unsigned which) {
     return vm_decode_lane_new(d, VM_LANE_DECODE, ref, NONE, NONE,
-                              dtype_of(from) | (uint64_t)(which * element_bits(from)) << 8);
+                              format_of(from) | (uint64_t)(which * element_bits(from)) << 8 |
+                                  (ptx_has(d->instruction, PTX_MOD_SCALED__N1__UE8M0) ? VM_DECODE_FLUSH : 0));
+}
+
+/* high above the lower bits. */
+static uint32_t shifted(vm_decoder *d, uint32_t low, uint32_t high, unsigned bits) {
+    uint32_t up = vm_decode_lane_new(d, VM_LANE_SHL32, high, vm_decode_constant(d, bits, false), NONE, 0);
+    return vm_decode_lane_new(d, VM_LANE_OR32, low, up, NONE, 0);
 }
 
 static void pack(vm_decoder *d, ptx_type to, uint32_t low, uint32_t high) {
@@ -246,11 +265,8 @@ static void pack(vm_decoder *d, ptx_type to, uint32_t low, uint32_t high) {
     case 8:
         value = vm_decode_lane_new(d, VM_LANE_PACK8, low, high, NONE, 0);
         break;
-    default: {
-        uint32_t shifted =
-            vm_decode_lane_new(d, VM_LANE_SHL32, high, vm_decode_constant(d, 4, false), NONE, 0);
-        value = vm_decode_lane_new(d, VM_LANE_OR32, low, shifted, NONE, 0);
-    }
+    default:
+        value = shifted(d, low, high, 4);
     }
     if (vm_decode_register_bits(target, to) > 32) {
         vm_decode_unsupported(d);
@@ -269,44 +285,92 @@ static bool is_pair(ptx_type type) {
     case PTX_TYPE_E3M2X2:
     case PTX_TYPE_E2M1X2:
     case PTX_TYPE_UE8M0X2:
+    case PTX_TYPE_UE5M3X2:
+    case PTX_TYPE_S2F6X2:
         return true;
     default:
         return false;
     }
 }
 
+/* Down conversions divide by the scale factor, up conversions multiply; .n1 has one for both elements. */
+static uint32_t scaled(vm_decoder *d, uint32_t value, unsigned index, unsigned which) {
+    const ptx_instruction *i = d->instruction;
+    bool one = ptx_has(i, PTX_MOD_SCALED__N1__UE8M0), two = ptx_has(i, PTX_MOD_SCALED__N2__UE8M0);
+    if (!one && !two)
+        return value;
+    uint32_t factors = vm_decode_source(d, vm_decode_operand(d, index), PTX_TYPE_B32);
+    bool divide = i->type != PTX_TYPE_BF16X2;
+    return vm_decode_lane_new(d, VM_LANE_SCALE, value, factors, NONE,
+                              (two ? which * 8 : 0) | (divide ? 0x100 : 0));
+}
+
+/* One source of .f32 as double. */
+static uint32_t wide_source(vm_decoder *d, unsigned index) {
+    uint32_t value = vm_decode_read(d, index, PTX_TYPE_F32);
+    if (ptx_has(d->instruction, PTX_MOD_SCALED__N1__UE8M0))
+        value = vm_decode_lane_new(d, VM_LANE_FTZ32, value, NONE, NONE, 0);
+    return vm_decode_lane_new(d, VM_LANE_F32TOF64, value, NONE, NONE, 0);
+}
+
 static void pair_conversion(vm_decoder *d, ptx_type to, ptx_type from) {
     const ptx_instruction *i = d->instruction;
     uint32_t low, high;
-    if (ptx_has(i, PTX_MOD_RS) || (!is_pair(from) && from != PTX_TYPE_F32) || !is_pair(to)) {
+    if ((!is_pair(from) && from != PTX_TYPE_F32) || !is_pair(to)) {
         vm_decode_unsupported(d);
         return;
     }
     bool quick = from == PTX_TYPE_F32 && (to == PTX_TYPE_F16X2 || to == PTX_TYPE_BF16X2) &&
                  vm_decode_rounding(d) == NUM_RN && !ptx_has(i, PTX_MOD_RELU) &&
-                 !ptx_has(i, PTX_MOD_SATFINITE);
-    if (from == PTX_TYPE_F32) { /* the first source is the upper element */
+                 !ptx_has(i, PTX_MOD_SATFINITE) && !ptx_has(i, PTX_MOD_PZO);
+    if (quick) { /* the first source is the upper element */
+        vm_lane lane = to == PTX_TYPE_F16X2 ? VM_LANE_F32TOF16 : VM_LANE_F32TOBF16;
         high = vm_decode_read(d, 1, from);
         low = vm_decode_read(d, 2, from);
-        if (quick) {
-            vm_lane lane = to == PTX_TYPE_F16X2 ? VM_LANE_F32TOF16 : VM_LANE_F32TOBF16;
-            pack(d, to, vm_decode_lane_new(d, lane, low, NONE, NONE, 0),
-                 vm_decode_lane_new(d, lane, high, NONE, NONE, 0));
-            return;
-        }
-        high = vm_decode_lane_new(d, VM_LANE_F32TOF64, high, NONE, NONE, 0);
-        low = vm_decode_lane_new(d, VM_LANE_F32TOF64, low, NONE, NONE, 0);
+        pack(d, to, vm_decode_lane_new(d, lane, low, NONE, NONE, 0),
+             vm_decode_lane_new(d, lane, high, NONE, NONE, 0));
+        return;
+    }
+    unsigned next = 2; /* the scale factor */
+    if (from == PTX_TYPE_F32) {
+        high = wide_source(d, 1);
+        low = wide_source(d, 2);
+        next = 3;
     } else {
         uint32_t source = vm_decode_source(d, vm_decode_operand(d, 1), PTX_TYPE_B32);
         low = element(d, from, source, 0);
         high = element(d, from, source, 1);
     }
+    low = scaled(d, low, next, 0);
+    high = scaled(d, high, next, 1);
     pack(d, to, vm_decode_lane_new(d, VM_LANE_ENCODE, low, NONE, NONE, encode_imm(d, to)),
          vm_decode_lane_new(d, VM_LANE_ENCODE, high, NONE, NONE, encode_imm(d, to)));
 }
 
-/* cvt.pack.sat: two .s32 saturated and joined, the second below the first; c supplies the upper half for 8
- * bits. */
+/* cvt.rs: two sources, or four in a vector, and random bits; the first source is the uppermost element. */
+static void stochastic_conversion(vm_decoder *d, ptx_type to) {
+    const ptx_operand *sources = vm_decode_operand(d, 1), *target = vm_decode_operand(d, 0);
+    bool four = sources != NULL && sources->kind == PTX_OPERAND_VECTOR;
+    if (sources == NULL || (four && sources->count != 4) || vm_decode_register_bits(target, to) > 32) {
+        vm_decode_unsupported(d);
+        return;
+    }
+    unsigned count = four ? 4 : 2, bits = ptx_type_bits(to) / count;
+    uint32_t random = vm_decode_read(d, four ? 2 : 3, PTX_TYPE_B32), part[4];
+    for (unsigned k = 0; k < count; k++) {
+        uint32_t x = four ? vm_decode_source(d, &sources->args[3 - k], PTX_TYPE_F32)
+                          : vm_decode_read(d, 2 - k, PTX_TYPE_F32);
+        part[k] = vm_decode_lane_new(d, VM_LANE_STOCHASTIC, x, random, NONE,
+                                     encode_imm(d, to) | (uint64_t)(four ? k : 2 * k) << 24);
+    }
+    uint32_t value = shifted(d, part[0], part[1], bits);
+    if (four)
+        value = shifted(d, value, shifted(d, part[2], part[3], bits), 2 * bits);
+    vm_decode_lane(d, VM_LANE_MOV32, vm_decode_target(d, target, PTX_TYPE_B32), value, NONE, NONE, 0);
+}
+
+/* cvt.pack.sat: two .s32 saturated and joined, the second below the first; below 16 bits the lower bits of c
+ * fill the rest. */
 static void packed_integers(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     unsigned bits = ptx_type_bits(i->type);
@@ -318,15 +382,13 @@ static void packed_integers(vm_decoder *d) {
                                    bits | (vm_decode_signed(i->type) ? 0x100 : 0) | 0x200);
         part[k] = vm_decode_lane_new(d, VM_LANE_TRUNC64, value, NONE, NONE, 0);
     }
-    uint32_t to = vm_decode_write(d, 0, PTX_TYPE_U32);
-    if (bits == 16) {
-        vm_decode_lane(d, VM_LANE_PACK16, to, part[1], part[0], NONE, 0);
-    } else if (bits == 8) {
-        uint32_t low = vm_decode_lane_new(d, VM_LANE_PACK8, part[1], part[0], NONE, 0);
-        vm_decode_lane(d, VM_LANE_PACK16, to, low, vm_decode_read(d, 3, PTX_TYPE_U32), NONE, 0);
-    } else {
-        vm_decode_unsupported(d);
-    }
+    uint32_t to = vm_decode_write(d, 0, PTX_TYPE_U32), mask = vm_decode_constant(d, (1u << bits) - 1, false);
+    for (unsigned k = 0; k < 2; k++)
+        part[k] = vm_decode_lane_new(d, VM_LANE_AND32, part[k], mask, NONE, 0);
+    uint32_t value = shifted(d, part[1], part[0], bits);
+    if (bits < 16)
+        value = shifted(d, value, vm_decode_read(d, 3, PTX_TYPE_U32), 2 * bits);
+    vm_decode_lane(d, VM_LANE_MOV32, to, value, NONE, NONE, 0);
 }
 
 bool vm_decode_convert(vm_decoder *d) {
@@ -340,7 +402,9 @@ bool vm_decode_convert(vm_decoder *d) {
     ptx_type to = i->type, from = i->type2;
     if (to == PTX_TYPE_NONE || from == PTX_TYPE_NONE)
         return false;
-    if (is_pair(to) || is_pair(from))
+    if (ptx_has(i, PTX_MOD_RS))
+        stochastic_conversion(d, to);
+    else if (is_pair(to) || is_pair(from))
         pair_conversion(d, to, from);
     else if (vm_decode_float(to) && vm_decode_float(from))
         float_to_float(d, to, from);

@@ -211,14 +211,26 @@ typedef enum vm_arith {
 } vm_arith;
 /* imm of VM_LANE_INTTOFLOAT: 1 signed, 2 to .f64, rounding in bits 4 to 6. */
 #define VM_INTTOFLOAT_ODD 0x80u
-#define VM_HALF_BF16      0x100u
-#define VM_HALF_PACKED    0x200u
-#define VM_HALF_FTZ       0x400u
-#define VM_HALF_SAT       0x800u
-#define VM_HALF_RELU      0x1000u
-#define VM_HALF_NAN       0x2000u
-#define VM_HALF_XORSIGN   0x4000u
-#define VM_HALF_ABS       0x8000u
+/* imm of VM_LANE_ENCODE, DECODE and STOCHASTIC: the format in the low byte, a num_dtype or one of PTX alone.
+ */
+enum {
+    VM_FORMAT_UE5M3 = 0xf0,
+    VM_FORMAT_S2F6 = 0xf1,
+    VM_ENCODE_SATURATE = 1 << 16,
+    VM_ENCODE_RELU = 1 << 17,
+    VM_ENCODE_FTZ = 1 << 18,
+    VM_ENCODE_PAYLOAD = 1 << 19, /* of a NaN; .f32.f64, .f16.f64 */
+    VM_ENCODE_PZO = 1 << 20,     /* no negative zero */
+    VM_DECODE_FLUSH = 1 << 16
+};
+#define VM_HALF_BF16    0x100u
+#define VM_HALF_PACKED  0x200u
+#define VM_HALF_FTZ     0x400u
+#define VM_HALF_SAT     0x800u
+#define VM_HALF_RELU    0x1000u
+#define VM_HALF_NAN     0x2000u
+#define VM_HALF_XORSIGN 0x4000u
+#define VM_HALF_ABS     0x8000u
 typedef enum vm_testp {
     VM_TESTP_FINITE,
     VM_TESTP_INFINITE,

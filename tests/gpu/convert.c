@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every form of cvt that the first GPU has, on the GPU, against the slow model of numbers that the machine is
  * held to as well. Says so and succeeds where there is no GPU. */
-#include "convert_forms.h"
+#include "convert_stochastic.h"
 #include "gpu/gpu.h"
 
 typedef struct device {
@@ -43,6 +43,7 @@ int main(void) {
     const gpu_facts *facts = gpu_describe(d.gpu);
     convert_test test = {.target = facts->major >= 10 ? "sm_100a" : "sm_90a", .run = run, .user = &d};
     convert_all(&test);
+    convert_stochastic(&test);
     printf("%s: %llu forms of cvt, %llu values: %llu failures\n", facts->name, (unsigned long long)test.forms,
            (unsigned long long)test.values, (unsigned long long)test.failures);
     gpu_close(d.gpu);

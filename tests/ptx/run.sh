@@ -39,13 +39,16 @@ nvcc=$(find_tool nvcc)
 ptxas=$(find_tool ptxas)
 
 # The table: one file per target, made of instructions that ptxas takes.
-for target in sm_90a sm_100a sm_120a; do
+for target in sm_90a sm_100a sm_120a sm_107a; do
     file=tests/ptx/accepted_$target.ptx
     "$dump" --verify "$file" >"$work/out" 2>&1
     result $? "the table accepts $target" "$work/out"
     "$dump" --roundtrip "$file" >"$work/out" 2>&1
     result $? "$target comes back equal" "$work/out"
-    if [ -n "$ptxas" ]; then
+    if [ "$target" = sm_107a ] && [ -n "$ptxas" ] && ! "$ptxas" --help | grep -q "'$target'"; then
+        number=$((number + 1))
+        echo "ok $number - ptxas takes the printed $target # SKIP this ptxas does not know $target (CUDA 13.4 does)"
+    elif [ -n "$ptxas" ]; then
         # A return before the block: ptxas checks every line, but its back end, which a kernel of all instructions
         # crashes, sees none of them.
         "$dump" --print "$file" | sed '0,/^L:/s//ret;\nL:/' >"$work/printed.ptx" &&
@@ -55,13 +58,15 @@ for target in sm_90a sm_100a sm_120a; do
         skip "ptxas takes the printed $target"
     fi
 done
-file=tests/ptx/rejected_sm_100a.ptx
-first=$(grep -n '^L:' $file | cut -d: -f1)
-last=$(grep -n '^ret;' $file | cut -d: -f1)
-seq $((first + 1)) $((last - 1)) >"$work/wanted"
-"$dump" --verify "$file" 2>&1 | sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: error.*/\1/p' | sort -n -u >"$work/found"
-diff "$work/wanted" "$work/found" >"$work/out"
-result $? "the table refuses what ptxas refuses" "$work/out"
+for target in sm_100a sm_107a; do
+    file=tests/ptx/rejected_$target.ptx
+    first=$(grep -n '^L:' "$file" | cut -d: -f1)
+    last=$(grep -n '^ret;' "$file" | cut -d: -f1)
+    seq $((first + 1)) $((last - 1)) >"$work/wanted"
+    "$dump" --verify "$file" 2>&1 | sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: error.*/\1/p' | sort -n -u >"$work/found"
+    diff "$work/wanted" "$work/found" >"$work/out"
+    result $? "the table refuses what ptxas refuses, $target" "$work/out"
+done
 
 # nvcc's own text, in the ways it writes it.
 for source in tests/ptx/*.cu; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every form of cvt on the machine against the slow model of numbers. */
-#include "convert_forms.h"
+#include "convert_stochastic.h"
 #include "unit/vm_help.h"
 
 static bool run(void *user, const char *ptx, const uint64_t *in, const uint64_t *other, uint64_t *out,
@@ -19,7 +19,7 @@ static bool run(void *user, const char *ptx, const uint64_t *in, const uint64_t 
 
 #define PART(name)                                                                                           \
     static void name(void **state) {                                                                         \
-        convert_test test = {.target = "sm_100a", .run = run, .user = base_arena_heap(*state)};              \
+        convert_test test = {.target = "sm_107a", .run = run, .user = base_arena_heap(*state)};              \
         convert_##name(&test);                                                                               \
         print_message("%llu forms, %llu values\n", (unsigned long long)test.forms,                           \
                       (unsigned long long)test.values);                                                      \
@@ -29,12 +29,15 @@ PART(integers)
 PART(to_integers)
 PART(scalars)
 PART(pairs)
+PART(scales)
+PART(stochastic)
 PART(every_target)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(integers), UNIT_WITH_ARENA(to_integers),  UNIT_WITH_ARENA(scalars),
-        UNIT_WITH_ARENA(pairs),    UNIT_WITH_ARENA(every_target),
+        UNIT_WITH_ARENA(integers),   UNIT_WITH_ARENA(to_integers),  UNIT_WITH_ARENA(scalars),
+        UNIT_WITH_ARENA(pairs),      UNIT_WITH_ARENA(every_target), UNIT_WITH_ARENA(scales),
+        UNIT_WITH_ARENA(stochastic),
     };
     return cmocka_run_group_tests_name("vm_convert", tests, NULL, NULL);
 }

@@ -76,23 +76,68 @@ VM_DEFINE1(BF16TOF32, f32, u32, imm ? vm_float32(x << 16) : half_bf16_decode(x))
 VM_DEFINE1(F32TOF16, u32, f32, half_f16_encode(x))
 VM_DEFINE1(F32TOBF16, u32, f32, half_bf16_encode(x))
 
+/* Signed numbers of 1/64 (PTX ISA 5.2.4); there is no NaN, which gives the largest. */
+static inline u32 encode_s2f6(f64 x, num_rounding rounding) {
+    if (x != x)
+        return 0x7f;
+    f64 units = round_integral(x * 64, rounding);
+    return (u32)(s32)(units > 127 ? 127 : units < -128 ? -128 : units) & 0xff;
+}
+
 static inline u32 encode(f64 x, u64 imm) {
-    if (x != x && (imm & 0xff) == NUM_DTYPE_TF32)
+    unsigned format = imm & 0xff;
+    num_rounding rounding = (num_rounding)(imm >> 8 & 0xff);
+    bool saturate = imm & VM_ENCODE_SATURATE;
+    if (x != x && format == NUM_DTYPE_TF32)
         return 0x7fffe000u;
-    if (x != x && imm >> 19 & 1) /* .f32.f64, .f16.f64 */
-        return (imm & 0xff) == NUM_DTYPE_F32
-                   ? narrow(x)
-                   : (narrow(x) >> 16 & 0x8000) | 0x7e00 | (narrow(x) >> 13 & 0x1ff);
-    if (imm >> 17 & 1 && x < 0)
-        x = 0;
-    if (imm >> 17 & 1 && x == 0)
+    if (x != x && imm & VM_ENCODE_PAYLOAD)
+        return format == NUM_DTYPE_F32 ? narrow(x)
+                                       : (narrow(x) >> 16 & 0x8000) | 0x7e00 | (narrow(x) >> 13 & 0x1ff);
+    if (imm & VM_ENCODE_RELU && x <= 0)
         x = 0; /* relu gives +0 */
-    u32 code = (u32)num_encode((num_dtype)(imm & 0xff), x, (num_rounding)(imm >> 8 & 0xff), imm >> 16 & 1);
-    if (imm >> 18 & 1 && !(code & 0x7f800000u)) /* what is subnormal after rounding, as on an H200 */
+    if (format == VM_FORMAT_S2F6)
+        return encode_s2f6(x, rounding);
+    if (format == VM_FORMAT_UE5M3)
+        return (u32)num_encode_format(&num_format_ue5m3, x, rounding, saturate);
+    u32 code = (u32)num_encode((num_dtype)format, x, rounding, saturate);
+    if (imm & VM_ENCODE_FTZ && !(code & 0x7f800000u)) /* what is subnormal after rounding, as on an H200 */
         code &= 0x80000000u;
+    if (imm & VM_ENCODE_PZO && num_decode((num_dtype)format, code) == 0)
+        code = 0;
     return code;
 }
 VM_DEFINE1(ENCODE, u32, f64, encode(x, imm))
+
+/* Which of the random bits an element takes. Elements are 0 to 3 from the lowest; the x2 types have 0 and 2.
+ * PTX (9.7.9.21, the text to its figures of rbits) gives each half to two elements, and of .e2m1x4 the lower
+ * bytes of both halves to two. That the upper of the two reads its 16 bits in reverse is left to the figures;
+ * others found it so on a GPU (docs/machine.md). */
+static inline u32 random_of(num_dtype dtype, u32 random, unsigned which) {
+    u32 half = which & 2 ? random >> 16 : random & 0xffff;
+    if (dtype == NUM_DTYPE_F4E2M1FN)
+        half = which & 2 ? (random >> 16 & 0xff00) | (random >> 8 & 0xff)
+                         : (random >> 8 & 0xff00) | (random & 0xff);
+    if (which & 1) {
+        u32 reversed = 0;
+        for (unsigned k = 0; k < 16; k++)
+            reversed |= (half >> k & 1) << (15 - k);
+        half = reversed;
+    }
+    return half;
+}
+static inline u32 stochastic(f32 x, u32 random, u64 imm) {
+    num_dtype dtype = (num_dtype)(imm & 0xff);
+    if (imm & VM_ENCODE_RELU && x <= 0)
+        x = 0;
+    return (u32)num_encode_stochastic(dtype, (f64)x, random_of(dtype, random, imm >> 24 & 3),
+                                      dtype == NUM_DTYPE_F16 ? 13 : 16, imm & VM_ENCODE_SATURATE);
+}
+VM_DEFINE2(STOCHASTIC, u32, f32, u32, stochastic(x, y, imm))
+static inline f64 scale(f64 x, u32 factors, u64 imm) {
+    f64 factor = num_decode(NUM_DTYPE_F8E8M0FNU, factors >> (imm & 31) & 0xff);
+    return imm >> 8 & 1 ? x / factor : x * factor;
+}
+VM_DEFINE2(SCALE, f64, f64, u32, scale(x, y, imm))
 /* cvt.rna.tf32.f32: halves away from zero; a NaN only loses its low bits. imm 1: .satfinite, which takes one
  * unit from whatever has no finite exponent then, a NaN too. All of it as on an H200 (driver 580.159.04,
  * 2026-11-30). */
@@ -105,10 +150,16 @@ static inline u32 tf32_away(u32 x, u64 imm) {
 }
 VM_DEFINE1(TF32AWAY, u32, u32, tf32_away(x, imm))
 static inline f64 decode(u32 x, u64 imm) {
-    num_dtype dtype = (num_dtype)(imm & 0xff);
+    unsigned format = imm & 0xff;
     u32 bits = x >> (imm >> 8 & 31);
-    unsigned width = num_dtype_bits(dtype);
-    return num_decode(dtype, width < 32 ? bits & ((1u << width) - 1) : bits);
+    if (format == VM_FORMAT_S2F6)
+        return (f64)(int8_t)bits / 64;
+    if (format == VM_FORMAT_UE5M3)
+        return num_decode_format(&num_format_ue5m3, bits & 0xff);
+    unsigned width = num_dtype_bits((num_dtype)format);
+    f64 value = num_decode((num_dtype)format, width < 32 ? bits & ((1u << width) - 1) : bits);
+    f64 least = format == NUM_DTYPE_BF16 ? 0x1p-126 : 0x1p-14;
+    return imm & VM_DECODE_FLUSH && __builtin_fabs(value) < least ? __builtin_copysign(0, value) : value;
 }
 VM_DEFINE1(DECODE, f64, u32, decode(x, imm))
 
