@@ -272,9 +272,12 @@ static void list_files(ptx_module *module) {
 }
 
 /* A target that was left open is the one that the script's own instructions exist on: what sm_90a lacks
- * (tensor memory, pairs of float32) came with sm_100a. */
+ * (tensor memory, pairs of float32) came with sm_100a, some forms of cvt with sm_107a. */
 static const char *needed_target(const ptx_module *module) {
-    return ptx_module_exists_on(module, "sm_90a") ? "sm_90a" : "sm_100a";
+    if (ptx_module_exists_on(module, "sm_90a"))
+        return "sm_90a";
+    return ptx_module_exists_on(module, "sm_107a") && !ptx_module_exists_on(module, "sm_100a") ? "sm_107a"
+                                                                                               : "sm_100a";
 }
 
 ptx_module *ptx_build(base_arena *arena, const lower_result *lowered, const ptx_build_options *options) {

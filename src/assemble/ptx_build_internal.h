@@ -56,7 +56,7 @@ typedef struct ptx_builder {
     const ptx_build_options *options;
     BASE_VECTOR(ptx_instruction) prologue; /* runs once at entry: parameters, special registers, constants */
     bool in_prologue;
-    uint32_t counters[PTX_CLASS_COUNT], labels, symbols, wides;
+    uint32_t counters[PTX_CLASS_COUNT], labels, symbols, wides, bytes;
     ptx_build_memo pure;               /* values that hold until their scope ends */
     ptx_build_memo fleeting;           /* values that hold until the statement ends */
     bool keep_fleeting;                /* false in statements whose expressions have effects */

@@ -191,11 +191,28 @@ static void start_result(instance *in, uint32_t result, ptx_build_class class) {
     ptx_build_move(in->b, class, in->results[result], kept);
 }
 
+/* A register of 8 bits, with the lower bits of x; a result has them to keep where a guard is false. */
+static ptx_operand byte_of(instance *in, uint32_t i, ptx_operand x) {
+    ptx_builder *b = in->b;
+    ptx_operand c = {.kind = PTX_OPERAND_REGISTER};
+    c.of.reg = ptx_register_create(b->module, b->function, base_arena_format(b->arena, "%%c%u", ++b->bytes),
+                                   PTX_TYPE_B8);
+    if (in->pattern->operands[i].kind != PTX_PATTERN_RESULT || in->pattern->keep_count)
+        ptx_build_emit(b, PTX_OP_CVT, PTX_MODS(PTX_MOD_U8, PTX_MOD_U32),
+                       PTX_ARGS(c, ptx_build_in_register(b, PTX_CLASS_R32, x)));
+    return c;
+}
+
 static void emit(instance *in) {
     const ptx_pattern *pattern = in->pattern;
     ptx_operand *operands = BASE_NEW_ARRAY(in->b->arena, ptx_operand, pattern->operand_count + 1);
     for (uint32_t i = 0; i < pattern->operand_count; i++)
         operands[i] = operand(in, &pattern->operands[i], false);
+    for (uint32_t i = 0; i < pattern->operand_count; i++)
+        if (ptx_pattern_is_byte(pattern, i))
+            operands[i] = byte_of(in, i, operands[i]);
+        else if (ptx_pattern_is_register(pattern, i))
+            operands[i] = ptx_build_in_register(in->b, PTX_CLASS_R32, operands[i]);
     ptx_operand guard = {0};
     if (pattern->guard >= 0)
         guard = ptx_build_in_register(in->b, PTX_CLASS_PRED, in->arguments[pattern->guard]);
@@ -214,6 +231,9 @@ static void emit(instance *in) {
         made->guard = guard.of.reg;
         made->guard_negated = pattern->guard_negated != guard.negated;
     }
+    if (pattern->results && ptx_pattern_is_byte(pattern, 0))
+        ptx_build_emit(in->b, PTX_OP_CVT, PTX_MODS(PTX_MOD_U32, PTX_MOD_U8),
+                       PTX_ARGS(in->results[0], operands[0]));
     for (unsigned i = 0; i < in->wide_count; i++)
         move_halves(in->b, halves_of(in, in->wide_of[i]), in->wide[i]);
 }

@@ -12,7 +12,8 @@ static const cli_option build_options[] = {
     {"-o", "FILE", "where to write; standard output when not given", false},
     {"-D", "NAME=EXPR", "defines a free name of the script", true},
     {"-I", "FOLDER", "where files that the script imports are", true},
-    {"-arch", "SM", "target; when not given sm_90a, or sm_100a where an instruction needs it", false},
+    {"-arch", "SM", "target; when not given sm_90a, or sm_100a or sm_107a where an instruction needs it",
+     false},
     {"--lines", NULL, "line information: #line in CUDA, .loc in PTX", false},
     {"--sorted-parameters", NULL,
      "kernel parameters in the reference's order: tensors, then scalars, by name", false},
@@ -54,7 +55,11 @@ static void list_passes(void) {
 
 /* ptxas reads and writes files; both are temporary until the cubin is whole. */
 static const char *target_of(const cli_output *ptx) {
-    return memmem(ptx->data, ptx->size, ".target sm_100a", 15) ? "sm_100a" : "sm_90a";
+    static const char *const targets[] = {".target sm_100a", ".target sm_107a"};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (memmem(ptx->data, ptx->size, targets[i], strlen(targets[i])))
+            return targets[i] + strlen(".target ");
+    return "sm_90a";
 }
 
 static tirc_status assemble(tirc_session *session, const cli_output *ptx, const char *target,

@@ -62,12 +62,22 @@ static bool result_is_predicate(const instruction *in, uint32_t result) {
 
 /* ---- the text of the assembly ---- */
 
+/* A register of 8 bits, c and the operand's number: asm has no constraint for one. */
+static bool is_byte(const instruction *in, const ptx_pattern_operand *o) {
+    for (uint32_t i = 0; i < in->pattern.operand_count; i++)
+        if (o == &in->pattern.operands[i])
+            return ptx_pattern_is_byte(&in->pattern, i);
+    return false;
+}
+
 static void operand(instruction *in, const ptx_pattern_operand *o) {
     base_builder *out = in->out;
     uint32_t results = result_count(in->e);
     switch (o->kind) {
     case PTX_PATTERN_RESULT:
-        if (result_is_predicate(in, o->index))
+        if (is_byte(in, o))
+            base_builder_string(out, "c0");
+        else if (result_is_predicate(in, o->index))
             base_builder_format(out, "q%u", o->index);
         else
             base_builder_format(out, "%%%u", o->index);
@@ -75,6 +85,8 @@ static void operand(instruction *in, const ptx_pattern_operand *o) {
     case PTX_PATTERN_ARGUMENT:
         if (ir_type_is_bool(in->e->args[o->index + 2]->type))
             base_builder_format(out, "%sp%u", o->negated ? "!" : "", o->index);
+        else if (is_byte(in, o))
+            base_builder_format(out, "c%u", (unsigned)(o - in->pattern.operands));
         else
             base_builder_format(out, "%%%u", results + o->index);
         return;
@@ -143,6 +155,20 @@ static void declare_wide(instruction *in) {
     }
 }
 
+static void declare_bytes(instruction *in) {
+    const ptx_pattern *pattern = &in->pattern;
+    for (uint32_t i = 0; i < pattern->operand_count; i++) {
+        const ptx_pattern_operand *o = &pattern->operands[i];
+        if (!ptx_pattern_is_byte(pattern, i))
+            continue;
+        base_builder_format(in->out, ".reg .b8 c%u; ", i);
+        if (o->kind == PTX_PATTERN_ARGUMENT)
+            base_builder_format(in->out, "cvt.u8.u32 c%u, %%%u; ", i, result_count(in->e) + o->index);
+        else if (pattern->keep_count)
+            base_builder_format(in->out, "cvt.u8.u32 c%u, %%%u; ", i, o->index);
+    }
+}
+
 static void select_result(instruction *in, uint32_t result) {
     ir_type type = ir_type_scalar(in->e->type);
     bool is_bool = ir_type_is_bool(type);
@@ -163,9 +189,10 @@ static void assembly(instruction *in) {
     for (uint32_t i = 0; i < pattern->arguments; i++)
         block |= ir_type_is_bool(in->e->args[i + 2]->type);
     for (uint32_t i = 0; i < pattern->operand_count; i++)
-        block |= pattern->operands[i].kind == PTX_PATTERN_WIDE;
+        block |= pattern->operands[i].kind == PTX_PATTERN_WIDE || ptx_pattern_is_byte(pattern, i);
     base_builder_string(out, block ? "{ " : "");
     declare_wide(in);
+    declare_bytes(in);
     for (uint32_t i = 0; i < pattern->arguments; i++)
         if (ir_type_is_bool(in->e->args[i + 2]->type))
             base_builder_format(out, ".reg .pred p%u; setp.ne.b32 p%u, %%%u, 0; ", i, i, results + i);
@@ -183,6 +210,8 @@ static void assembly(instruction *in) {
         operand(in, &pattern->operands[i]);
     }
     base_builder_char(out, ';');
+    if (results && ptx_pattern_is_byte(pattern, 0))
+        base_builder_string(out, " cvt.u32.u8 %0, c0;");
     for (uint32_t i = 0; i < pattern->operand_count; i++)
         if (is_written(&pattern->operands[i]))
             join_halves(in, &pattern->operands[i], true);

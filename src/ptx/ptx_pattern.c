@@ -431,6 +431,23 @@ void ptx_pattern_print(const ptx_pattern *pattern, base_builder *out) {
         base_builder_format(out, i ? ", $%u" : " keep $%u", pattern->keep[i]);
 }
 
+static bool has(const ptx_pattern *pattern, ptx_mod mod) {
+    for (uint32_t i = 0; i < pattern->mod_count; i++)
+        if (pattern->mods[i] == mod)
+            return true;
+    return false;
+}
+
+bool ptx_pattern_is_byte(const ptx_pattern *pattern, uint32_t i) {
+    return pattern->op == PTX_OP_CVT &&
+           ((i == 0 && pattern->type == PTX_TYPE_E2M1X2) || (i == 1 && pattern->type2 == PTX_TYPE_E2M1X2) ||
+            (i > 1 && i + 1 == pattern->operand_count && has(pattern, PTX_MOD_SCALED__N1__UE8M0)));
+}
+
+bool ptx_pattern_is_register(const ptx_pattern *pattern, uint32_t i) {
+    return pattern->op == PTX_OP_CVT && i + 1 == pattern->operand_count && has(pattern, PTX_MOD_RS);
+}
+
 /* ---- check ---- */
 
 void ptx_pattern_predicates(const ptx_pattern *pattern, ptx_type *results) {
@@ -535,6 +552,7 @@ bool ptx_pattern_check(base_arena *arena, ptx_pattern_cache *cache, const ptx_pa
                        const ptx_type *results, const ptx_type *arguments, base_builder *why,
                        base_builder *accepted) {
     static const ptx_type wide = PTX_TYPE_B128;
+    static ptx_register byte = {.name = "c", .type = PTX_TYPE_B8};
     filler f = {arena, registers(arena, results, pattern->results, "%"),
                 registers(arena, arguments, pattern->arguments, "$"), registers(arena, &wide, 1, "q")};
     for (uint32_t i = 0; i < pattern->operand_count; i++)
@@ -549,6 +567,12 @@ bool ptx_pattern_check(base_arena *arena, ptx_pattern_cache *cache, const ptx_pa
     instruction.operands = BASE_NEW_ARRAY(arena, ptx_operand, pattern->operand_count + 1);
     for (uint32_t i = 0; i < pattern->operand_count; i++)
         instruction.operands[i] = fill(&f, &pattern->operands[i]);
+    for (uint32_t i = 0; i < pattern->operand_count; i++) { /* bytes travel in words */
+        ptx_operand *o = &instruction.operands[i];
+        if (o->kind == PTX_OPERAND_REGISTER && ptx_pattern_is_byte(pattern, i) &&
+            ptx_type_bits(o->of.reg->type) == 32)
+            o->of.reg = &byte;
+    }
     return agrees(pattern, results, arguments, why) &&
            ptx_verify_instruction(arena, ptx_pattern_table(arena, cache), &instruction, why, accepted);
 }

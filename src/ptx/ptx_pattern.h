@@ -48,6 +48,11 @@ typedef struct ptx_pattern {
 
 #define PTX_PATTERN_VALUES 512 /* results or arguments of one instruction */
 
+/* Whether operand i must be a register of 8 bits, which other operands of bytes need not be (PTX ISA, cvt to
+ * and from .e2m1x2, and one scale factor), or may be no constant. */
+bool ptx_pattern_is_byte(const ptx_pattern *pattern, uint32_t i);
+bool ptx_pattern_is_register(const ptx_pattern *pattern, uint32_t i);
+
 /* What an argument or result is, for the check: a value of a register type, or an address of 64 bits. */
 typedef ptx_type ptx_pattern_type;
 
