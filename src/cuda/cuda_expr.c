@@ -77,7 +77,9 @@ static void binary(cuda_writer *w, const ir_expr *e, bool nested) {
     if (widen)
         base_builder_string(w->out, "(unsigned int)");
     cuda_expr(w, e->args[0], true);
-    base_builder_format(w->out, " %s ", operator_text(e->op));
+    base_builder_char(w->out, ' ');
+    base_builder_name(w->out, operator_text(e->op));
+    base_builder_char(w->out, ' ');
     cuda_expr(w, e->args[1], true);
     if (small)
         base_builder_string(w->out, "))");
@@ -86,7 +88,8 @@ static void binary(cuda_writer *w, const ir_expr *e, bool nested) {
 }
 
 void cuda_apply(cuda_writer *w, const char *name, const ir_expr *const *args, uint32_t count) {
-    base_builder_format(w->out, "%s(", name);
+    base_builder_name(w->out, name);
+    base_builder_char(w->out, '(');
     for (uint32_t i = 0; i < count; i++) {
         if (i)
             base_builder_string(w->out, ", ");
@@ -195,7 +198,9 @@ static const char *bit_function(num_dtype from, num_dtype to) {
 }
 
 static void c_cast(cuda_writer *w, ir_type to, const ir_expr *a) {
-    base_builder_format(w->out, "((%s)", cuda_type(w, to));
+    base_builder_string(w->out, "((");
+    base_builder_name(w->out, cuda_type(w, to));
+    base_builder_char(w->out, ')');
     cuda_expr(w, a, true);
     base_builder_char(w->out, ')');
 }
@@ -321,7 +326,11 @@ static bool query(cuda_writer *w, const ir_expr *e) {
     case IR_BLOCK_IDX:
     case IR_BLOCK_DIM:
     case IR_GRID_DIM:
-        base_builder_format(w->out, "((int)%s.%c)", names[e->op - IR_THREAD_IDX], "xyz"[e->at.integer % 3]);
+        base_builder_string(w->out, "((int)");
+        base_builder_name(w->out, names[e->op - IR_THREAD_IDX]);
+        base_builder_char(w->out, '.');
+        base_builder_char(w->out, "xyz"[e->at.integer % 3]);
+        base_builder_char(w->out, ')');
         return true;
     case IR_LANE_ID:
     case IR_WARP_ID:
@@ -350,13 +359,14 @@ static void leaf(cuda_writer *w, const ir_expr *e) {
         break;
     case IR_VAR:
     case IR_REGISTER:
-        base_builder_string(w->out, ir_type_is_tensor_map(e->type) ? "&" : "");
-        base_builder_string(w->out, cuda_name_of(w, e->at.var));
+        if (ir_type_is_tensor_map(e->type))
+            base_builder_char(w->out, '&');
+        base_builder_name(w->out, cuda_name_of(w, e->at.var));
         break;
     case IR_DATA:
         if (e->at.tensor->map)
             base_builder_char(w->out, '&');
-        base_builder_string(w->out, cuda_name_of(w, e->at.tensor));
+        base_builder_name(w->out, cuda_name_of(w, e->at.tensor));
         break;
     default:
         break;

@@ -117,8 +117,11 @@ static void infix(cuda_writer *w, const ir_expr *e, bool through_float, bool nes
     if (nested)
         base_builder_char(w->out, '(');
     for (uint32_t i = 0; i < 2; i++) {
-        if (i)
-            base_builder_format(w->out, " %s ", operator_text(e->op));
+        if (i) {
+            base_builder_char(w->out, ' ');
+            base_builder_name(w->out, operator_text(e->op));
+            base_builder_char(w->out, ' ');
+        }
         if (through_float)
             as_float(w, e->args[i]);
         else
@@ -214,7 +217,7 @@ bool cuda_float_operation(cuda_writer *w, const ir_expr *e, bool nested) {
         return false;
     if (is_narrow(from))
         return narrow_operation(w, e, nested);
-    const math_row *row = find_function(e->op);
+    const math_row *row = operator_text(e->op) ? NULL : find_function(e->op);
     bool round = from == NUM_DTYPE_TF32; /* computed as float, kept with 10 digits */
     if (round) {
         cuda_use(w, HELPER_TF32);

@@ -40,7 +40,8 @@ typedef struct cuda_vector_type {
 
 /* A function around one PTX instruction (cuda_ptx.c). */
 typedef struct cuda_instruction {
-    const char *key, *stem, *name, *text;
+    const ir_expr *of; /* the first that it was made for */
+    const char *stem, *name, *text;
 } cuda_instruction;
 
 typedef struct cuda_writer {
@@ -53,6 +54,7 @@ typedef struct cuda_writer {
     arith_facts *facts;
     base_builder *out; /* text of the kernels */
     bool reserve_half; /* the headers for half and bfloat16 are included */
+    bool took_half;    /* a name was given that those headers have */
     unsigned includes; /* cuda_include bits */
     uint64_t helpers;  /* cuda_helper bits */
     BASE_VECTOR(cuda_vector_type) vectors;

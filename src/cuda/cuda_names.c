@@ -298,9 +298,7 @@ static bool is_half_word(const char *name) {
            !strcmp(name, "nv_bfloat162");
 }
 
-static bool is_reserved(const cuda_writer *w, const char *name) {
-    if (w->reserve_half && is_half_word(name))
-        return true;
+static bool is_reserved(const char *name) {
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (!strcmp(reserved[i], name))
             return true;
@@ -354,8 +352,9 @@ const char *cuda_name_new(cuda_writer *w, const void *object, const char *wish, 
     }
     const char *first = name;
     uintptr_t number = last_number(w->scope, first);
-    while (is_reserved(w, name) || is_visible(w->scope, name))
+    while (is_reserved(name) || (w->reserve_half && is_half_word(name)) || is_visible(w->scope, name))
         name = base_arena_format(w->arena, "%s_%u", first, (unsigned)++number);
+    w->took_half = w->took_half || is_half_word(name);
     if (number)
         base_map_set(w->scope->numbers, key_of(first), (void *)number);
     base_map_set(w->scope->names, key_of(name), (void *)(uintptr_t)name);

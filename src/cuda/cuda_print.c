@@ -95,7 +95,7 @@ bool cuda_print(const lower_result *lowered, const cuda_options *options, base_b
     base_builder_start(&kernels, out->arena);
     cuda_sources sources = cuda_sources_find(out->arena, lowered);
     cuda_writer w = write_kernels(lowered, options, false, &sources, &kernels);
-    if (w.includes & (CUDA_FP16 | CUDA_BF16 | CUDA_FP8 | CUDA_FP6 | CUDA_FP4)) {
+    if (w.took_half && w.includes & (CUDA_FP16 | CUDA_BF16 | CUDA_FP8 | CUDA_FP6 | CUDA_FP4)) {
         /* Those headers take names that the author may have used. */
         base_builder_start(&kernels, out->arena);
         w = write_kernels(lowered, options, true, &sources, &kernels);

@@ -347,24 +347,21 @@ static const char *function_name(instruction *in) {
     for (size_t i = 0; i < in->w->instructions.count; i++)
         same += strcmp(in->w->instructions.items[i].stem, name.data) == 0;
     const char *stem = name.data;
-    cuda_instruction made = {.stem = stem};
+    cuda_instruction made = {.of = in->e, .stem = stem};
     made.name = same ? base_arena_format(in->w->arena, "%s_v%u", stem, same + 1) : stem;
     base_vector_push(in->w->arena, &in->w->instructions, made);
     return made.name;
 }
 
-static const char *key_of(cuda_writer *w, const ir_expr *e) {
-    base_builder key;
-    base_builder_start(&key, w->arena);
-    base_builder_format(&key, "%s|%s", e->args[0]->at.string, e->args[1]->at.string);
-    for (uint32_t i = 2; i < e->count; i++) {
-        base_builder_char(&key, '|');
-        if (e->args[i]->type.kind == IR_TYPE_POINTER)
-            base_builder_string(&key, "pointer");
-        else
-            ir_type_print(e->args[i]->type, &key);
-    }
-    return key.data;
+/* One function serves both: the same text, and operands of the same types. */
+static bool same_function(const ir_expr *a, const ir_expr *b) {
+    if (a->args[0] != b->args[0] || a->args[1] != b->args[1] || a->count != b->count)
+        return false;
+    for (uint32_t i = 2; i < a->count; i++)
+        if ((a->args[i]->type.kind != IR_TYPE_POINTER || b->args[i]->type.kind != IR_TYPE_POINTER) &&
+            !ir_type_equal(a->args[i]->type, b->args[i]->type))
+            return false;
+    return true;
 }
 
 bool cuda_ptx(cuda_writer *w, const ir_expr *e) {
@@ -376,9 +373,9 @@ bool cuda_ptx(cuda_writer *w, const ir_expr *e) {
     }
     if (e->op != IR_PTX)
         return false;
-    const char *key = key_of(w, e), *name = NULL;
+    const char *name = NULL;
     for (size_t i = 0; !name && i < w->instructions.count; i++)
-        if (strcmp(w->instructions.items[i].key, key) == 0)
+        if (same_function(w->instructions.items[i].of, e))
             name = w->instructions.items[i].name;
     if (!name) {
         base_builder text, why;
@@ -393,7 +390,6 @@ bool cuda_ptx(cuda_writer *w, const ir_expr *e) {
         name = function_name(&in);
         size_t at = w->instructions.count - 1;
         function_text(&in, name);
-        w->instructions.items[at].key = key;
         w->instructions.items[at].text = text.data;
     }
     cuda_apply(w, name, e->args + 2, e->count - 2);

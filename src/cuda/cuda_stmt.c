@@ -50,7 +50,10 @@ static void let(cuda_writer *w, const ir_stmt *s) {
     w->out = out;
     const char *name = cuda_name_new(w, var, var->name, "");
     cuda_line(w);
-    base_builder_format(out, "%s %s = ", cuda_type(w, var->type), name);
+    base_builder_name(out, cuda_type(w, var->type));
+    base_builder_char(out, ' ');
+    base_builder_name(out, name);
+    base_builder_string(out, " = ");
     base_builder_add(out, value.data ? value.data : "", value.size);
     base_builder_string(out, ";\n");
 }
@@ -218,7 +221,8 @@ static void statement(cuda_writer *w, const ir_stmt *s) {
         break;
     case IR_STMT_ASSIGN:
         cuda_line(w);
-        base_builder_format(w->out, "%s = ", cuda_name_of(w, s->as.assign.var));
+        base_builder_name(w->out, cuda_name_of(w, s->as.assign.var));
+        base_builder_string(w->out, " = ");
         stored_value(w, s, s->as.assign.value);
         base_builder_string(w->out, ";\n");
         break;

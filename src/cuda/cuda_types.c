@@ -108,7 +108,7 @@ void cuda_literal_integer(cuda_writer *w, num_dtype dtype, int64_t value) {
         if (value == INT32_MIN)
             base_builder_string(out, "(-2147483647 - 1)");
         else
-            base_builder_format(out, "%lld", (long long)value);
+            base_builder_decimal(out, value);
         return;
     case NUM_DTYPE_I64:
         if (value == INT64_MIN)
