@@ -189,7 +189,9 @@ ptx_operand ptx_build_math(ptx_builder *b, ir_op op, ir_type type, ptx_operand x
     ptx_operand result;
     if (ptx_build_class_of(type) == PTX_CLASS_F64) {
         x = ptx_build_in_register(b, PTX_CLASS_F64, x);
-        result = ptx_build_math_f64(b, op, x, ptx_build_in_register(b, PTX_CLASS_F64, y));
+        y = ptx_build_in_register(b, PTX_CLASS_F64, y);
+        ptx_math m = {b, PTX_CLASS_F64, PTX_MOD_F64};
+        result = op == IR_FMOD ? math_remainder(&m, x, y) : ptx_build_math_f64(b, op, x, y);
     } else if (type.dtype == NUM_DTYPE_F32) {
         result = of_f32(b, op, x, y);
     } else {

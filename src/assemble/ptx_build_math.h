@@ -59,6 +59,7 @@ ptx_operand math_join_words(const ptx_math *m, ptx_operand low, ptx_operand high
 void math_split_words(const ptx_math *m, ptx_operand x, ptx_operand *words);
 ptx_operand math_keep_nan(const ptx_math *m, ptx_operand x, ptx_operand value);
 /* ---- ptx_build_math_composed.c ---- */
+ptx_operand math_remainder(const ptx_math *m, ptx_operand x, ptx_operand y);
 ptx_operand math_composed(const ptx_math *m, ir_op op, ptx_operand x, ptx_operand y);
 
 #define MATH_COUNT(array) ((unsigned)(sizeof(array) / sizeof((array)[0])))

@@ -287,6 +287,45 @@ static ptx_operand remainder_of(const ptx_math *m, ptx_operand x, ptx_operand y)
     return with_sign_of(m, x, rest);
 }
 
+/* The exponent field that v > 0 has, or would have if there were no subnormal numbers. */
+static ptx_operand exponent_of(const ptx_math *m, ptx_operand v) {
+    ptx_operand small = math_test(m, PTX_MOD_LT, v, ptx_build_f64(0x1p-960)), words[2];
+    math_split_words(m, math_choose(m, small, product(m, v, ptx_build_f64(0x1p64)), v), words);
+    ptx_operand field = math_word(m, PTX_OP_SHR, PTX_MOD_U32, words[1], ptx_build_int(20));
+    ptx_operand moved = ptx_build_compute(m->b, PTX_CLASS_R32, PTX_OP_SELP, PTX_MODS(PTX_MOD_B32),
+                                          PTX_ARGS(ptx_build_int(64), ptx_build_int(0), small));
+    return math_word(m, PTX_OP_SUB, PTX_MOD_S32, field, moved);
+}
+
+/* Exact for float64, in a loop: b 2^s, s the difference of the exponents less 52 and not below 0, goes off a
+ * whole number of times. It is not above what is left, so the count is below 2^53; div.rz cuts it, so it is
+ * never too high; what is then left is smaller than b 2^s and has its last digit, so the fma is exact. 52
+ * digits a turn. */
+ptx_operand math_remainder(const ptx_math *m, ptx_operand x, ptx_operand y) {
+    ptx_builder *b = m->b;
+    ptx_operand divisor = magnitude_of(m, y), start = magnitude_of(m, x);
+    ptx_operand valid = both(m, math_test(m, PTX_MOD_LT, start, ptx_build_f64((double)INFINITY)),
+                             math_test(m, PTX_MOD_GT, divisor, ptx_build_f64(0)));
+    ptx_operand rest = ptx_build_register(b, PTX_CLASS_F64), exponent = exponent_of(m, divisor);
+    ptx_label *again = ptx_build_label(b, "fmod"), *end = ptx_build_label(b, "endfmod");
+    ptx_build_move(b, PTX_CLASS_F64, rest, start);
+    ptx_build_branch(b, both(m, valid, math_test(m, PTX_MOD_GE, start, divisor)), true, end);
+    ptx_build_place(b, again);
+    ptx_build_mark mark = ptx_build_scope_open(b);
+    ptx_operand shift = math_word(m, PTX_OP_SUB, PTX_MOD_S32, exponent_of(m, rest), exponent);
+    shift = math_word(m, PTX_OP_SUB, PTX_MOD_S32, shift, ptx_build_int(52));
+    shift = math_word(m, PTX_OP_MAX, PTX_MOD_S32, shift, ptx_build_int(0));
+    ptx_operand multiple = math_scaled(m, divisor, shift);
+    ptx_operand count = ptx_build_compute(b, PTX_CLASS_F64, PTX_OP_DIV, PTX_MODS(PTX_MOD_RZ, PTX_MOD_F64),
+                                          PTX_ARGS(rest, multiple));
+    count = math_round(m, PTX_MOD_RZI, count);
+    ptx_build_move(b, PTX_CLASS_F64, rest, math_fma(m, math_op1(m, PTX_OP_NEG, count), multiple, rest));
+    ptx_build_branch(b, math_test(m, PTX_MOD_GE, rest, divisor), false, again);
+    ptx_build_scope_close(b, mark);
+    ptx_build_place(b, end);
+    return math_choose(m, valid, with_sign_of(m, x, rest), ptx_build_f64((double)NAN));
+}
+
 ptx_operand math_composed(const ptx_math *m, ir_op op, ptx_operand x, ptx_operand y) {
     switch (op) {
     case IR_TAN:

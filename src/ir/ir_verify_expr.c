@@ -411,10 +411,6 @@ static void check_computation(ir_verifier *v, const ir_expr *e) {
     case IR_NOT:
         need(v, e, same && ir_type_is_bool(type), "bool");
         break;
-    case IR_FMOD: /* no sequence for float64 */
-        need(v, e, same && ir_type_is_float(type) && type.dtype != NUM_DTYPE_F64,
-             "floats of one type, not float64");
-        break;
     default: /* division, mathematics, isnan, isinf */
         need(v, e, same && ir_type_is_float(type), e->count > 1 ? "floats of one type" : "a float");
     }

@@ -201,10 +201,6 @@ script_value script_word_math_pair(script_evaluator *e, const script_call *call)
         return script_poison();
     if (!ir_type_is_float(x->type))
         return wrong_type(e, call, "floats", x->type);
-    if (op == IR_FMOD && x->type.dtype == NUM_DTYPE_F64) {
-        script_not_supported(e, call->span, "%s of float64", call->word->path);
-        return script_poison();
-    }
     return script_expr(ir_binary(e->module, op, x, y));
 }
 

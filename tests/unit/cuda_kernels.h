@@ -108,7 +108,7 @@ static inline void kernels_all_types(base_builder *out, bool runs_on_sm_90) {
                                         "a * 0.5$",
                                         "-(a - 1.5$)",
                                         "select(isnan(a) or isinf(b), a, b)",
-                                        "fmod(a, b)"}; /* the last not of float64 */
+                                        "fmod(a, b)"};
     static const char *const bounded[] = {
         "rsqrt(a)", "exp(a)",      "exp2(a)",   "log(a)",  "log2(a)",    "log10(a)", "sin(a)",
         "cos(a)",   "tanh(a)",     "pow(a, b)", "erf(a)",  "tan(a)",     "asin(a)",  "acos(a)",
@@ -119,8 +119,7 @@ static inline void kernels_all_types(base_builder *out, bool runs_on_sm_90) {
     for (size_t i = 0; i < COUNT(kernels_floats); i++) {
         if (kernels_lacks(kernels_floats[i], runs_on_sm_90))
             continue;
-        size_t count = COUNT(exact) - (strcmp(kernels_floats[i], "float64") == 0);
-        kernels_over_type(out, "exact", kernels_floats[i], exact, count, runs_on_sm_90);
+        kernels_over_type(out, "exact", kernels_floats[i], exact, COUNT(exact), runs_on_sm_90);
         kernels_over_type(out, "bounded", kernels_floats[i], bounded, COUNT(bounded), runs_on_sm_90);
     }
 }

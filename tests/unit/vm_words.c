@@ -8,8 +8,8 @@
 #include "vm/vm.h"
 #include <math.h>
 
-enum { POINTS = 16384, BUFFERS = 6 };
-static const char *const names[BUFFERS] = {"A", "C", "N", "S", "X", "L"};
+enum { POINTS = 16384, BUFFERS = 7 };
+static const char *const names[BUFFERS] = {"A", "C", "N", "S", "X", "L", "F"};
 
 static double nth(unsigned k, unsigned pace, bool is_double) {
     static const double specials[] = {0, -0.0, INFINITY, -INFINITY,  NAN,
@@ -36,19 +36,21 @@ static bool same(double a, double b) {
     return (a != a && b != b) || (a == b && !signbit(a) == !signbit(b));
 }
 
-static vm_program *program_of(base_arena *arena, const char *type, bool is_double) {
+static vm_program *program_of(base_arena *arena, const char *type) {
     const char *script = base_arena_format(
         arena,
         "@T.function\n"
         "def k(A: T.Tensor((%d,), \"%s\"), C: T.Tensor((%d,), \"%s\"), N: T.Tensor((%d,), \"int32\"),\n"
-        "      S: T.Tensor((%d,), \"%s\"), X: T.Tensor((%d,), \"%s\"), L: T.Tensor((%d,), \"%s\")):\n"
+        "      S: T.Tensor((%d,), \"%s\"), X: T.Tensor((%d,), \"%s\"), L: T.Tensor((%d,), \"%s\"),\n"
+        "      F: T.Tensor((%d,), \"%s\")):\n"
         "    T.device_entry(launch=T.cuda.LaunchConfig(grid=(%d,), block=(256,)))\n"
         "    i = T.cuda.block_idx(\"x\") * 256 + T.cuda.thread_idx(\"x\")\n"
-        "    S[i] = %s\n"
+        "    S[i] = T.copysign(A[i], C[i])\n"
         "    X[i] = T.nextafter(A[i], C[i])\n"
-        "    L[i] = T.ldexp(A[i], N[i])\n",
-        POINTS, type, POINTS, type, POINTS, POINTS, type, POINTS, type, POINTS, type, POINTS / 256,
-        is_double ? "T.copysign(A[i], C[i])" : "T.fmod(A[i], C[i])");
+        "    L[i] = T.ldexp(A[i], N[i])\n"
+        "    F[i] = T.fmod(A[i], C[i])\n",
+        POINTS, type, POINTS, type, POINTS, POINTS, type, POINTS, type, POINTS, type, POINTS, type,
+        POINTS / 256);
     help_result result = help_evaluate(arena, script, NULL, NULL);
     if (result.messages[0])
         fail_msg("%s", result.messages);
@@ -64,7 +66,7 @@ static vm_program *program_of(base_arena *arena, const char *type, bool is_doubl
 }
 
 static void against_the_c_library(base_arena *arena, bool is_double) {
-    vm_program *program = program_of(arena, is_double ? "float64" : "float32", is_double);
+    vm_program *program = program_of(arena, is_double ? "float64" : "float32");
     vm_buffer buffers[BUFFERS];
     vm_argument arguments[BUFFERS];
     for (unsigned i = 0; i < BUFFERS; i++) {
@@ -96,13 +98,15 @@ static void against_the_c_library(base_arena *arena, bool is_double) {
                    : is_double ? ((double *)buffers[i].data)[k]
                                : (double)((float *)buffers[i].data)[k];
         float x = (float)v[0], y = (float)v[1];
-        double first = is_double ? copysign(v[0], v[1]) : (double)fmodf(x, y);
+        double first = is_double ? copysign(v[0], v[1]) : (double)copysignf(x, y);
+        double rest = is_double ? fmod(v[0], v[1]) : (double)fmodf(x, y);
         double next = is_double ? nextafter(v[0], v[1]) : (double)nextafterf(x, y);
         double moved = is_double ? ldexp(v[0], n[k]) : (double)ldexpf(x, n[k]);
         subnormal += moved != 0 && fabs(moved) < (is_double ? 0x1p-1022 : 0x1p-126);
-        if (!same(v[3], first) || !same(v[4], next) || !same(v[5], moved))
-            fail_msg("%.17g, %.17g, %d: %s %.17g (%.17g), nextafter %.17g (%.17g), ldexp %.17g (%.17g)", v[0],
-                     v[1], n[k], is_double ? "copysign" : "fmod", v[3], first, v[4], next, v[5], moved);
+        if (!same(v[3], first) || !same(v[4], next) || !same(v[5], moved) || !same(v[6], rest))
+            fail_msg("%.17g, %.17g, %d: copysign %.17g (%.17g), nextafter %.17g (%.17g), ldexp %.17g "
+                     "(%.17g), fmod %.17g (%.17g)",
+                     v[0], v[1], n[k], v[3], first, v[4], next, v[5], moved, v[6], rest);
     }
     assert_true(subnormal > 100);
 }
