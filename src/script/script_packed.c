@@ -89,6 +89,52 @@ script_value script_word_pair_convert(script_evaluator *e, const script_call *ca
     return give(pack(e, part[0], part[1], NUM_DTYPE_U32, NUM_DTYPE_U64));
 }
 
+/* hmin2, hmax2: of bfloat16, as min and max of the language are */
+script_value script_word_pair_least(script_evaluator *e, const script_call *call) {
+    const ir_expr *packed[2], *part[2];
+    for (int i = 0; i < 2; i++)
+        if (!(packed[i] = argument(e, call, (size_t)i, NUM_DTYPE_U32)))
+            return script_poison();
+    for (int i = 0; i < 2; i++) {
+        const ir_expr *a = bits_as(e, half_of(e, packed[0], i == 1, NUM_DTYPE_U16), NUM_DTYPE_BF16),
+                      *b = bits_as(e, half_of(e, packed[1], i == 1, NUM_DTYPE_U16), NUM_DTYPE_BF16);
+        part[i] = ir_binary(e->module, (ir_op)call->word->data, a, b);
+    }
+    return give(pack(e, part[0], part[1], NUM_DTYPE_U16, NUM_DTYPE_U32));
+}
+
+/* half2float, bfloat162float */
+script_value script_word_half_to_float(script_evaluator *e, const script_call *call) {
+    const ir_expr *x = argument(e, call, 0, (num_dtype)call->word->data);
+    return give(x ? ir_cast(e->module, ir_type_prim(NUM_DTYPE_F32, 1), x) : NULL);
+}
+
+/* fp8x4_e4m3_from_float4: the first in the low byte */
+script_value script_word_four_bytes(script_evaluator *e, const script_call *call) {
+    ir_type word = ir_type_prim(NUM_DTYPE_U32, 1), byte = ir_type_prim(NUM_DTYPE_F8E4M3FN, 1);
+    const ir_expr *all = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        const ir_expr *x = argument(e, call, i, NUM_DTYPE_F32);
+        if (!x)
+            return script_poison();
+        x = ir_cast(e->module, word, bits_as(e, ir_cast(e->module, byte, x), NUM_DTYPE_U8));
+        if (i)
+            x = ir_binary(e->module, IR_SHL, x, ir_int(e->module, NUM_DTYPE_U32, (int64_t)i * 8));
+        all = all ? ir_binary(e->module, IR_BITOR, all, x) : x;
+    }
+    return give(all);
+}
+
+/* fdividef: CUDA's __fdividef is this instruction. */
+script_value script_word_fast_quotient(script_evaluator *e, const script_call *call) {
+    const ir_expr *args[4] = {ir_string(e->module, "div.approx.f32 %0, $0, $1"),
+                              ir_string(e->module, "float32"), argument(e, call, 0, NUM_DTYPE_F32),
+                              argument(e, call, 1, NUM_DTYPE_F32)};
+    if (!args[2] || !args[3])
+        return script_poison();
+    return give(ir_make(e->module, IR_PTX, ir_type_prim(NUM_DTYPE_F32, 1), args, 4));
+}
+
 /* ffs_u32: place of the lowest one bit, from 1; 0 for none. 32 - clz of the bit alone is both. */
 script_value script_word_ffs(script_evaluator *e, const script_call *call) {
     script_value x = give(argument(e, call, 0, NUM_DTYPE_U32)), zero = script_int(0);

@@ -227,6 +227,17 @@ def family(R: T.Tensor((3,), "int32"), small: T.float32, one: T.float32, factor:
     R[1] = T.Select(h == T.uint16(0x0038), 1, 0)
     T.ptx.cvt.rp.ue5m3x2.f32(h, one * 1.0625, small)
     R[2] = T.Select(h == T.uint16(0x7901), 1, 0)
+
+
+@T.function
+def packed(R: T.Tensor((6,), "int32"), low: T.uint32, high: T.uint32, one: T.float32, two: T.float32):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(1,)))
+    R[0] = T.Select(T.cuda.hmin2(low, high) == T.uint32(0x3F80C000), 1, 0)
+    R[1] = T.Select(T.cuda.hmax2(low, high) == T.uint32(0x40003F80), 1, 0)
+    R[2] = T.Select(T.cuda.fp8x4_e4m3_from_float4(one, -one, one * 1e9, one - one) == T.uint32(0x007EB838), 1, 0)
+    R[3] = T.Select(T.cuda.half2float(T.cast(one * 1.5, "float16")) == T.float32(1.5), 1, 0)
+    R[4] = T.Select(T.cuda.bfloat162float(T.cast(one * 259, "bfloat16")) == T.float32(260), 1, 0)
+    R[5] = T.Select(T.cuda.fdividef(one * 6, two) == T.float32(3), 1, 0)
 P
 converts() { # kernel, target, result, arguments by name
     local kernel=$1 arch=$2 want=$3 ours=() theirs=() i=1 pair
@@ -251,6 +262,7 @@ converts() { # kernel, target, result, arguments by name
 }
 converts stochastic sm_100a "1 1 1 1 1 1 1 1 1" half=1.00048828125@float32 quarter=1.000244140625@float32 middle=1.0625@float32 \
     four=1.25@float32 bits=268441599@uint32
+converts packed sm_90a "1 1 1 1 1 1" low=1065402368@uint32 high=1073758080@uint32 one=1@float32 two=2@float32
 converts scaled sm_100a "1 1 1 1 1" three=3@float32 one=1@float32 factors=32640@uint16 narrow=14776@uint16
 converts family sm_107a "1 1 1" small=1e-9@float32 one=1@float32 factor=128@uint8
 
