@@ -418,9 +418,8 @@ static void integer_operation(cuda_writer *w, const ir_expr *e, bool nested) {
     }
 }
 
+/* What most expressions are made of comes first; calls have the longest list. */
 static void expression(cuda_writer *w, const ir_expr *e, bool nested) {
-    if (query(w, e) || cuda_call(w, e))
-        return;
     switch (e->op) {
     case IR_INT:
     case IR_FLOAT:
@@ -459,6 +458,8 @@ static void expression(cuda_writer *w, const ir_expr *e, bool nested) {
     default:
         break;
     }
+    if (!operator_text(e->op) && (query(w, e) || cuda_call(w, e)))
+        return;
     if (!cuda_float_operation(w, e, nested))
         integer_operation(w, e, nested);
 }

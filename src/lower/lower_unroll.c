@@ -14,6 +14,14 @@ typedef struct state {
     uint64_t made; /* statements so far */
 } state;
 
+typedef struct round_of round_of;
+/* A round of an unrolled loop, and the rounds around it. */
+struct round_of {
+    const round_of *outer;
+    const ir_var *var;
+    const ir_expr *value;
+};
+
 static void count_statement(void *user, ir_stmt *s) {
     (void)s;
     ++*(size_t *)user;
@@ -49,13 +57,28 @@ static bool declares(const ir_stmt *block) {
     return false;
 }
 
+static void substitute_rounds(lower_substitution *substitution, const round_of *round) {
+    for (; round; round = round->outer)
+        lower_substitute_var(substitution, round->var, round->value);
+}
+
+static bool is_constant(state *st, const ir_expr *e, const round_of *outer, int64_t *value) {
+    if (!outer || !e->variables)
+        return arith_is_constant(st->facts, e, value);
+    lower_substitution substitution;
+    lower_substitution_start(&substitution, st->context->module);
+    substitute_rounds(&substitution, outer);
+    e = lower_substitute(&substitution, e);
+    lower_substitution_end(&substitution);
+    return arith_is_constant(st->facts, e, value);
+}
+
 /* How often the loop runs, or -1 after a report. */
-static int64_t rounds(state *st, const ir_stmt *loop, int64_t *start, int64_t *step) {
+static int64_t rounds(state *st, const ir_stmt *loop, const round_of *outer, int64_t *start, int64_t *step) {
     base_diagnostics *diagnostics = st->context->diagnostics;
     int64_t extent;
-    if (!arith_is_constant(st->facts, loop->as.loop.start, start) ||
-        !arith_is_constant(st->facts, loop->as.loop.extent, &extent) ||
-        !ir_is_int(loop->as.loop.step, step)) {
+    if (!is_constant(st, loop->as.loop.start, outer, start) ||
+        !is_constant(st, loop->as.loop.extent, outer, &extent) || !ir_is_int(loop->as.loop.step, step)) {
         base_diagnostic *d = base_report(diagnostics, BASE_ERROR, "T0403", loop->span,
                                          "unroll needs a constant extent, known when the kernel is compiled");
         base_help(diagnostics, d,
@@ -91,27 +114,78 @@ static int64_t rounds(state *st, const ir_stmt *loop, int64_t *start, int64_t *s
     return count;
 }
 
+static bool is_unrolled(const ir_stmt *s) {
+    return s->kind == IR_STMT_FOR && s->as.loop.kind == IR_LOOP_UNROLL;
+}
+
 static void expand_block(state *st, ir_stmt *block);
 
-/* Outer loops first: the extent of an inner one may depend on the outer variable. */
-static void expand(state *st, ir_stmt *s, lower_statements *out) {
+/* Unrolled loops inside the statement, which is none itself. */
+static void expand_inside(state *st, ir_stmt *s) {
+    switch (s->kind) {
+    case IR_STMT_BLOCK:
+        expand_block(st, s);
+        break;
+    case IR_STMT_IF:
+        expand_block(st, s->as.branch.then_body);
+        expand_block(st, s->as.branch.else_body);
+        break;
+    case IR_STMT_FOR:
+        expand_block(st, s->as.loop.body);
+        break;
+    case IR_STMT_WHILE:
+        expand_block(st, s->as.while_loop.body);
+        break;
+    default:
+        break;
+    }
+}
+
+static void expand(state *st, const ir_stmt *s, const round_of *outer, lower_statements *out);
+
+/* The statements of one round. Loops directly inside are not copied first: their rounds know this one. */
+static void expand_round(state *st, const ir_stmt *body, const round_of *round, lower_statements *out) {
     base_arena *arena = st->context->arena;
-    ir_module *module = st->context->module;
-    int64_t start = 0, step = 1, count = rounds(st, s, &start, &step);
+    lower_substitution substitution;
+    lower_substitution_start(&substitution, st->context->module);
+    substitute_rounds(&substitution, round);
+    for (size_t i = 0; i < body->as.block.body.count; i++) {
+        const ir_stmt *s = body->as.block.body.items[i];
+        if (is_unrolled(s)) {
+            expand(st, s, round, out);
+            continue;
+        }
+        ir_stmt *copy = lower_stmt_copy(&substitution, s);
+        expand_inside(st, copy);
+        base_vector_push(arena, out, copy);
+    }
+    lower_substitution_end(&substitution);
+}
+
+/* The same where a round declares something: its own block, whose names are its own. */
+static ir_stmt *expand_scope(state *st, const ir_stmt *body, const round_of *round) {
+    lower_substitution substitution;
+    lower_substitution_start(&substitution, st->context->module);
+    substitute_rounds(&substitution, round);
+    ir_stmt *copy = lower_stmt_copy(&substitution, body);
+    lower_substitution_end(&substitution);
+    expand_block(st, copy);
+    return copy;
+}
+
+/* Outer loops first: the extent of an inner one may depend on the outer variable. */
+static void expand(state *st, const ir_stmt *s, const round_of *outer, lower_statements *out) {
+    int64_t start = 0, step = 1, count = rounds(st, s, outer, &start, &step);
+    const ir_var *var = s->as.loop.var;
+    const ir_stmt *body = s->as.loop.body;
+    bool scope = declares(body);
     for (int64_t i = 0; i < count; i++) {
-        lower_substitution substitution;
-        lower_substitution_start(&substitution, module);
-        const ir_var *var = s->as.loop.var;
-        lower_substitute_var(&substitution, var,
-                             ir_int(module, (num_dtype)var->type.dtype, start + i * step));
-        ir_stmt *body = lower_stmt_copy(&substitution, s->as.loop.body);
-        lower_substitution_end(&substitution);
-        expand_block(st, body);
-        if (declares(body))
-            base_vector_push(arena, out, body);
+        round_of round = {outer, var,
+                          ir_int(st->context->module, (num_dtype)var->type.dtype, start + i * step)};
+        if (scope)
+            base_vector_push(st->context->arena, out, expand_scope(st, body, &round));
         else
-            for (size_t k = 0; k < body->as.block.body.count; k++)
-                base_vector_push(arena, out, body->as.block.body.items[k]);
+            expand_round(st, body, &round, out);
     }
 }
 
@@ -121,36 +195,16 @@ static void expand_block(state *st, ir_stmt *block) {
     lower_statements out = {0};
     for (size_t i = 0; i < block->as.block.body.count; i++) {
         ir_stmt *s = block->as.block.body.items[i];
-        if (s->kind == IR_STMT_FOR && s->as.loop.kind == IR_LOOP_UNROLL) {
-            expand(st, s, &out);
+        if (is_unrolled(s)) {
+            expand(st, s, NULL, &out);
             continue;
         }
-        switch (s->kind) {
-        case IR_STMT_BLOCK:
-            expand_block(st, s);
-            break;
-        case IR_STMT_IF:
-            expand_block(st, s->as.branch.then_body);
-            expand_block(st, s->as.branch.else_body);
-            break;
-        case IR_STMT_FOR:
-            expand_block(st, s->as.loop.body);
-            break;
-        case IR_STMT_WHILE:
-            expand_block(st, s->as.while_loop.body);
-            break;
-        default:
-            break;
-        }
+        expand_inside(st, s);
         base_vector_push(st->context->arena, &out, s);
     }
     block->as.block.body.items = out.items;
     block->as.block.body.count = out.count;
     block->as.block.body.capacity = out.capacity;
-}
-
-static bool is_unrolled(const ir_stmt *s) {
-    return s->kind == IR_STMT_FOR && s->as.loop.kind == IR_LOOP_UNROLL;
 }
 
 void lower_unroll(lower_context *context) {
