@@ -16,6 +16,7 @@ typedef struct pass_row {
 /* clang-format off */
 static const pass_row passes[] = {
     {"lower_arithmetic", lower_arithmetic, FOR_ALL, IR_FORM_TENSOR, "warnings about arithmetic that is certainly not meant"},
+    {"lower_unwritten", lower_unwritten, FOR_ALL, IR_FORM_TENSOR, "warnings about locals that are read before anything is written to them"},
     {"lower_tensor_memory", lower_tensor_memory, FOR_ALL, IR_FORM_TENSOR, "rules of tensor memory that the text shows; changes nothing"},
     {"lower_storage", lower_storage, FOR_ALL, IR_FORM_TENSOR, "shared allocations leave nested blocks"},
     {"lower_unroll", lower_unroll, FOR_ALL, IR_FORM_TENSOR, "unrolled loops become straight lines"},

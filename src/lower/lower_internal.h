@@ -22,6 +22,7 @@ typedef void (*lower_pass_run)(lower_context *context);
 
 /* Must-run passes, one per file of the same name. */
 void lower_arithmetic(lower_context *context);
+void lower_unwritten(lower_context *context);
 void lower_tensor_memory(lower_context *context);
 void lower_storage(lower_context *context);
 void lower_unroll(lower_context *context);

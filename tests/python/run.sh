@@ -98,6 +98,102 @@ C[1] -= 1
 C[1] <<= 2
 A[n] /= 2.0
 B[0] = A[n]' 'B = float32[16]: 1.5 0' 'C = int32[16]: 18 36 0'
+# what no path can have written, wherever it stands; once for each, at its first read
+kernel case 's: T.int32
+C[0] = s
+C[1] = s
+t = T.local_scalar("float32")
+A[0] = t + 1.0
+r = T.alloc_local((4,), "float32")
+A[1] = r[2]
+u: T.int32
+u += 1
+x: T.int32
+if n > 2:
+    C[2] = x
+else:
+    x = 1
+y: T.int32
+while y < 3:
+    y += 1
+z: T.int32
+for i in range(n):
+    z += i
+for i in range(n):
+    w: T.int32
+    if i > 1:
+        C[3] = w
+q: T.int32
+for i in range(3):
+    if i > 1:
+        C[4] = q
+q = 1
+p: T.int32
+v: T.let = T.if_then_else(n > 2, p, 0)
+C[5] = v
+a: T.int32
+for i in range(4):
+    for j in range(4):
+        a = a + j
+    C[6] = a'
+told "case E07: scalars that nothing can have written before they are read" 0 case.py -- \
+    "9:5 T0353 's' is read, and nothing is ever written to it" "12:5 T0353 't' is read, and nothing" "14:5 T0353 'r' is read, and nothing" \
+    "16:5 T0353 'u' is read before anything is written to it" "19:9 T0353 'x' is read before" "23:5 T0353 'y' is read before" \
+    "27:9 T0353 'z' is read before" "31:13 T0353 'w' is read, and nothing" "35:13 T0353 'q' is read before" \
+    "38:5 T0353 'p' is read, and nothing" "43:13 T0353 'a' is read before"
+kernel case 's: T.int32
+if n > 2:
+    s = 1
+C[0] = s
+t: T.int32
+for i in range(n):
+    if i > 0:
+        C[i] = t
+    t = i
+u: T.int32
+for i in range(n):
+    u = T.if_then_else(i == 0, n, u + i)
+C[1] = u
+v: T.int32
+for i in range(n):
+    if i == 0:
+        v = 1
+        continue
+    C[2] = v
+w: T.int32
+for i in range(n):
+    for j in range(i):
+        C[3] = w
+    w = i
+x = T.alloc_local((4,), "int32")
+for i in T.unroll(4):
+    x[i] = i
+C[4] = x[3]
+y = T.local_scalar("int32")
+T.ptx.mov.b32(y, 7)
+C[5] = y
+z = T.alloc_local((2,), "float32")
+T.ptx.ld.global_.v2.f32(z[0], z[1], A.data)
+B[0] = z[1]
+q = T.alloc_local((1,), "int32")
+view = T.decl_buffer((1,), "int32", data=q.data)
+view[0] = 3
+C[6] = q
+r = T.local_scalar("int32")
+T.evaluate(T.cuda.func_call("set", T.address_of(r), "__device__ void set(int* p) { *p = 1; }"))
+C[7] = r
+f: T.int32
+while n > 100:
+    if n > 200:
+        break
+    f = 1
+    C[8] = f
+g: T.bool
+for i in range(n):
+    if i > 0 and g:
+        C[9] = 1
+    g = i > 1'
+told "case E07: scalars that some path may have written" 0 case.py --
 kernel case 'v: T.let = 3
 v -= 1
 w: T.let = n
