@@ -87,7 +87,21 @@ static void store_scalar(script_evaluator *e, ir_tensor *tensor, script_value va
     script_store(e, tensor, zero, 1, value, span, value_span);
 }
 
+/* x = 3 where x is an array: the reader may mean its elements, and nothing is stored there. */
+static void warn_lost_tensor(script_evaluator *e, const char *name, base_span span) {
+    script_binding *old = script_find_local(e, name);
+    if (!old || !old->span.file || old->value.kind != SCRIPT_VALUE_TENSOR ||
+        script_is_single(old->value.as.tensor))
+        return;
+    base_diagnostic *d = base_report(
+        e->diagnostics, BASE_WARNING, "T0389", span,
+        "this '%s' is a new scalar; from here on it hides the tensor, into which nothing is stored", name);
+    base_note(e->diagnostics, d, old->span, "the tensor '%s' is here", name);
+    base_help(e->diagnostics, d, "an element is assigned by its index: `%s[...] = ...`", name);
+}
+
 static void new_scalar(script_evaluator *e, const char *name, const ir_expr *value, base_span span) {
+    warn_lost_tensor(e, name, span);
     ir_tensor *tensor = script_scalar_create(e, name, value->type, IR_SCOPE_LOCAL, span);
     if (!tensor)
         return;
@@ -436,14 +450,20 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
 /* A declaration makes a new variable. In an inner block a reader may take it for the one from before. */
 static void warn_hidden(script_evaluator *e, const script_node *target) {
     script_binding *old = script_find_local(e, target->text);
-    if (!old || !old->span.file || script_scope_find(e, e->scope, target->text) ||
+    bool is_parameter =
+        old && (old->kind == SCRIPT_BIND_PARAMETER || (old->value.kind == SCRIPT_VALUE_TENSOR &&
+                                                       old->value.as.tensor->kind == IR_TENSOR_PARAMETER));
+    if (!old || !old->span.file || (!is_parameter && script_scope_find(e, e->scope, target->text)) ||
         (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind == SCRIPT_BIND_PLAIN))
         return;
     base_diagnostic *d =
         base_report(e->diagnostics, BASE_WARNING, "T0389", target->span,
-                    "this '%s' is new, and hides the one from before until the block ends", target->text);
+                    is_parameter ? "this '%s' is new, and hides the parameter of the kernel"
+                                 : "this '%s' is new, and hides the one from before until the block ends",
+                    target->text);
     base_note(e->diagnostics, d, old->span, "'%s' from before is here", target->text);
-    base_help(e->diagnostics, d, "to change that one, leave the annotation out");
+    base_help(e->diagnostics, d,
+              is_parameter ? "give it a name of its own" : "to change that one, leave the annotation out");
 }
 
 static void annotated_let(script_evaluator *e, const script_node *node, script_value annotation,

@@ -89,7 +89,7 @@ struct script_evaluator {
     uint32_t level;              /* and of all of them */
     uint32_t calls;              /* functions that run */
     uint32_t bodies, first_body; /* bodies of statements; how many are around the kernel's or module's own */
-    base_map *unreachable;       /* statements behind a jump that were reported */
+    base_map *unreachable;       /* jumps, branches and loops that were looked at for what is behind them */
     bool unwinding;              /* a limit was reached: poison up to the body of the kernel or module */
     bool is_refilled, stopped;   /* the second time everything ends */
     script_scope *scope, *module_scope, *builtin_scope;

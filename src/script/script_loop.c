@@ -139,10 +139,10 @@ static bool range_loop(script_evaluator *e, script_value range, base_span span, 
 
 static void shadow_warning(script_evaluator *e, const script_node *target) {
     script_binding *old = script_find_local(e, target->text);
-    if (!old || old->kind == SCRIPT_BIND_LOOP || !old->span.file)
+    if (!old || !old->span.file)
         return;
     if (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind != SCRIPT_BIND_LET &&
-        old->kind != SCRIPT_BIND_PARAMETER)
+        old->kind != SCRIPT_BIND_PARAMETER && old->kind != SCRIPT_BIND_LOOP)
         return;
     base_diagnostic *d =
         base_report(e->diagnostics, BASE_WARNING, "T0226", target->span,

@@ -477,14 +477,57 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
     return SCRIPT_NEXT;
 }
 
+static bool has_break(const script_nodes *body) {
+    for (size_t i = 0; i < body->count; i++) {
+        const script_node *s = body->items[i];
+        bool inner = s->kind == SCRIPT_FOR || s->kind == SCRIPT_WHILE; /* whose break leaves it alone */
+        /* a word may be break_loop() */
+        if (s->kind == SCRIPT_BREAK || s->kind == SCRIPT_EXPRESSION_STATEMENT ||
+            (!inner && has_break(&s->body)) || has_break(&s->orelse))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing behind the statement runs: a jump, a branch of which both sides end in one, a loop without an end.
+ */
+static bool leaves(const script_node *s);
+
+static bool body_leaves(const script_nodes *body) {
+    for (size_t i = 0; i < body->count; i++)
+        if (leaves(body->items[i]))
+            return true;
+    return false;
+}
+
+static bool leaves(const script_node *s) {
+    switch (s->kind) {
+    case SCRIPT_RETURN:
+    case SCRIPT_RAISE:
+    case SCRIPT_BREAK:
+    case SCRIPT_CONTINUE:
+        return true;
+    case SCRIPT_IF:
+        return body_leaves(&s->body) && body_leaves(&s->orelse);
+    case SCRIPT_WHILE:
+        return s->a && (s->a->kind == SCRIPT_TRUE || (s->a->kind == SCRIPT_INTEGER && s->a->integer != 0)) &&
+               !has_break(&s->body);
+    default:
+        return false;
+    }
+}
+
 /* Behind a jump of the same body; said once for a body, however often it runs. */
 static void warn_unreachable(script_evaluator *e, const script_nodes *body, size_t at) {
     const script_node *jump = body->items[at], *next = at + 1 < body->count ? body->items[at + 1] : NULL;
-    if (!next || base_map_get(e->unreachable, BASE_KEY(next)) ||
-        (jump->kind != SCRIPT_RETURN && jump->kind != SCRIPT_RAISE && jump->kind != SCRIPT_BREAK &&
-         jump->kind != SCRIPT_CONTINUE))
+    if (!next || (jump->kind != SCRIPT_RETURN && jump->kind != SCRIPT_RAISE && jump->kind != SCRIPT_BREAK &&
+                  jump->kind != SCRIPT_CONTINUE && jump->kind != SCRIPT_IF && jump->kind != SCRIPT_WHILE))
         return;
-    base_map_set(e->unreachable, BASE_KEY(next), e);
+    if (base_map_get(e->unreachable, BASE_KEY(jump)))
+        return;
+    base_map_set(e->unreachable, BASE_KEY(jump), e);
+    if (!leaves(jump))
+        return;
     base_diagnostic *d = base_report(e->diagnostics, BASE_WARNING, "T0388", next->span,
                                      "this is never reached: the statement before it leaves the block");
     base_note(e->diagnostics, d, jump->span, "the block ends here");

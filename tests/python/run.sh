@@ -194,6 +194,40 @@ for i in range(n):
         C[9] = 1
     g = i > 1'
 told "case E07: scalars that some path may have written" 0 case.py --
+kernel case 'n: T.int32 = 4
+r = T.alloc_local((4,), "float32")
+r = 3
+A = 3
+for i in range(3):
+    for i in range(2):
+        C[i] = n
+v: T.let = 1
+if (v := 2) > 1:
+    C[0] = v'
+told "names that hide others" 1 case.py -- "8:5 T0389 this 'n' is new, and hides the parameter" \
+    "10:5 T0389 this 'r' is a new scalar; from here on it hides the tensor" "11:5 T0389 this 'A' is a new scalar" \
+    "13:13 T0226 the loop variable 'i' hides the 'i' from before" "16:9 T0221 'v' cannot be assigned"
+kernel case 'if n > 2:
+    return
+    C[0] = 1
+else:
+    return
+C[1] = 1
+for i in range(3):
+    if i > 1:
+        break
+    else:
+        continue
+    C[2] = 2
+while True:
+    C[0] = 3
+    if n > 7:
+        break
+C[4] = 1
+while True:
+    C[0] = 3
+C[5] = 1'
+told "code that is never reached" 0 case.py -- "10:9 T0388 this is never reached" "13:5 T0388" "19:9 T0388" "27:5 T0388"
 kernel case 'v: T.let = 3
 v -= 1
 w: T.let = n
