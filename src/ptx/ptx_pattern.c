@@ -34,22 +34,25 @@ static ptx_mod find_mod(const char *text, size_t size) {
     return PTX_MOD_NONE;
 }
 
+/* What no instruction has is named; the others are still added. */
 static bool add_modifiers(const char *text, const char *end, ptx_pattern *pattern, base_builder *why) {
-    while (text < end) {
+    bool good = true;
+    for (const char *next; text < end; text = next) {
         const char *stop = memchr(text + 1, '.', (size_t)(end - text - 1));
-        stop = stop ? stop : end;
+        stop = next = stop ? stop : end;
         ptx_mod mod = find_mod(text + 1, (size_t)(stop - text - 1));
         if (mod == PTX_MOD_NONE || pattern->mod_count == PTX_MODS_MAX) {
-            base_builder_format(why,
-                                mod ? "`%.*s` is one modifier too many for %s"
-                                    : "`%.*s` is no modifier that any PTX instruction has (here: %s)",
-                                (int)(stop - text), text, ptx_op_name(pattern->op));
-            return false;
+            if (good)
+                base_builder_format(why,
+                                    mod ? "`%.*s` is one modifier too many for %s"
+                                        : "`%.*s` is no modifier that any PTX instruction has (here: %s)",
+                                    (int)(stop - text), text, ptx_op_name(pattern->op));
+            good = false;
+            continue;
         }
         pattern->mods[pattern->mod_count++] = mod;
-        text = stop;
     }
-    return true;
+    return good;
 }
 
 static void find_types(ptx_pattern *pattern) {

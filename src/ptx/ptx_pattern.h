@@ -119,6 +119,11 @@ typedef struct ptx_pattern_form {
     uint32_t count;
     ptx_pattern_rule rules[16];
 } ptx_pattern_form;
+/* The forms that are nearest to the pattern's modifiers, in words. */
+void ptx_pattern_near(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                      base_builder *out);
+/* The modifiers that forms of the instruction take; op NONE: the names of all instructions. */
+uint32_t ptx_pattern_words(base_arena *arena, ptx_pattern_cache *cache, ptx_op op, const char ***words);
 /* Forms that take the pattern's modifiers; 0: none does (`why` names the modifier, `accepted` lists the
  * forms). */
 uint32_t ptx_pattern_forms(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,

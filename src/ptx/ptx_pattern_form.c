@@ -252,10 +252,30 @@ uint32_t ptx_pattern_forms(base_arena *arena, ptx_pattern_cache *cache, const pt
     if (found == 0)
         ptx_verify_instruction(arena, ptx_pattern_table(arena, cache), &instruction, why, accepted);
     else
-        for (unsigned i = 0; i < count; i++)
-            if (ptx_form_takes_modifiers(&all[i], &instruction)) {
-                base_builder_string(accepted, accepted->size ? "; " : "");
-                ptx_form_print(pattern->op, &all[i], accepted);
-            }
+        ptx_verify_list_forms(arena, ptx_pattern_table(arena, cache), &instruction, true, accepted);
+    return found;
+}
+
+void ptx_pattern_near(base_arena *arena, ptx_pattern_cache *cache, const ptx_pattern *pattern,
+                      base_builder *out) {
+    ptx_instruction instruction = {.op = pattern->op, .mod_count = (uint8_t)pattern->mod_count};
+    memcpy(instruction.mods, pattern->mods, sizeof instruction.mods);
+    ptx_verify_list_forms(arena, ptx_pattern_table(arena, cache), &instruction, false, out);
+}
+
+uint32_t ptx_pattern_words(base_arena *arena, ptx_pattern_cache *cache, ptx_op op, const char ***words) {
+    unsigned count = 0;
+    uint32_t found = 0, most = op == PTX_OP_NONE ? PTX_OP_COUNT : PTX_MOD_COUNT;
+    const ptx_form *forms =
+        op == PTX_OP_NONE ? NULL : ptx_table_forms(ptx_pattern_table(arena, cache), op, &count);
+    *words = BASE_NEW_ARRAY(arena, const char *, most);
+    for (unsigned i = 1; i < most; i++) {
+        bool has = op == PTX_OP_NONE;
+        for (unsigned f = 0; f < count && !has; f++)
+            for (unsigned s = 0; s < forms[f].slot_count && !has; s++)
+                has = forms[f].slots[s].mods[i / 64] >> i % 64 & 1;
+        if (has)
+            (*words)[found++] = op == PTX_OP_NONE ? ptx_op_name((ptx_op)i) : ptx_mod_text(op, (ptx_mod)i);
+    }
     return found;
 }

@@ -194,7 +194,18 @@ static ptx_class find_class(const char *name, size_t size) {
     return PTX_CLASS_COUNT;
 }
 
-/* "?name=class, [a], policy=64 if .L2::cache_hint" */
+static ptx_range find_range(const char *name, size_t size) {
+    static const char *const names[PTX_RANGES] = {
+        [PTX_RANGE_NONE] = "",     [PTX_RANGE_BARRIER] = "barrier", [PTX_RANGE_THREADS] = "threads",
+        [PTX_RANGE_BYTE] = "byte", [PTX_RANGE_REGS] = "regs",       [PTX_RANGE_COUNT] = "count"};
+    unsigned range = 0;
+    while (range < PTX_RANGES && (strlen(names[range]) != size || memcmp(names[range], name, size) != 0)) {
+        range++;
+    }
+    return (ptx_range)range;
+}
+
+/* "?name=class/range, [a], policy=64 if .L2::cache_hint" */
 static bool read_operands(const ptx_table *table, ptx_form *form) {
     const char *p = form->operand_text;
     while (*p) {
@@ -211,9 +222,14 @@ static bool read_operands(const ptx_table *table, ptx_form *form) {
         rule->name_size = (uint8_t)size;
         p += size;
         if (*p == '=') {
-            size_t class_size = strcspn(++p, ", ");
+            size_t class_size = strcspn(++p, "/, ");
             rule->class = find_class(p, class_size);
             p += class_size;
+            if (*p == '/') {
+                size_t range_size = strcspn(++p, ", ");
+                rule->range = find_range(p, range_size);
+                p += range_size;
+            }
         } else {
             bool is_call = size == 4 && memcmp(rule->name, "call", 4) == 0;
             rule->class = is_call                ? PTX_CLASS_CALL
@@ -229,7 +245,7 @@ static bool read_operands(const ptx_table *table, ptx_form *form) {
                 return false;
             }
         }
-        if (rule->class == PTX_CLASS_COUNT) {
+        if (rule->class == PTX_CLASS_COUNT || rule->range == PTX_RANGES) {
             return false;
         }
         p += *p == ',';

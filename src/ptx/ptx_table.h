@@ -65,12 +65,24 @@ typedef enum ptx_class {
     PTX_CLASS_COUNT
 } ptx_class;
 
+/* What a constant may be; a register may be anything. */
+typedef enum ptx_range {
+    PTX_RANGE_NONE,
+    PTX_RANGE_BARRIER, /* 0 to 15 */
+    PTX_RANGE_THREADS, /* a multiple of 32 */
+    PTX_RANGE_BYTE,    /* 0 to 255 */
+    PTX_RANGE_REGS,    /* a multiple of 8 from 24 to 256 */
+    PTX_RANGE_COUNT,   /* not negative */
+    PTX_RANGES
+} ptx_range;
+
 typedef struct ptx_operand_rule {
     const char *name; /* not terminated */
     uint8_t name_size;
     bool optional;
     ptx_mod condition; /* the operand is there exactly when this modifier is; NONE: no condition */
     ptx_class class;
+    ptx_range range;
 } ptx_operand_rule;
 
 typedef struct ptx_form {
@@ -120,4 +132,7 @@ unsigned ptx_special_version(ptx_special special);
 unsigned ptx_special_sm(ptx_special special);
 /* "add{.sat}.s32 d, a, b" */
 void ptx_form_print(ptx_op op, const ptx_form *form, base_builder *out);
+/* The forms that are nearest to the modifiers, in words. */
+void ptx_verify_list_forms(base_arena *arena, ptx_table *table, const ptx_instruction *instruction,
+                           bool with_modifiers_only, base_builder *out);
 #endif

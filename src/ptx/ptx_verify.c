@@ -454,6 +454,29 @@ static bool check_operand(verifier *v, const ptx_operand_rule *rule, const ptx_o
     }
 }
 
+static bool check_range(verifier *v, ptx_range range, const ptx_operand *operand) {
+    int64_t value = (int64_t)operand->bits;
+    if (operand->kind != PTX_OPERAND_IMMEDIATE || operand->immediate != PTX_IMMEDIATE_INT) {
+        return true;
+    }
+    switch (range) {
+    case PTX_RANGE_BARRIER:
+        return (value >= 0 && value <= 15) || fail(v, "is %lld; barriers are 0 to 15", (long long)value);
+    case PTX_RANGE_THREADS:
+        return (value >= 0 && value % 32 == 0) ||
+               fail(v, "is %lld; so many threads are no whole warps of 32", (long long)value);
+    case PTX_RANGE_BYTE:
+        return (value >= 0 && value <= 255) || fail(v, "is %lld; it is 0 to 255", (long long)value);
+    case PTX_RANGE_REGS:
+        return (value >= 24 && value <= 256 && value % 8 == 0) ||
+               fail(v, "is %lld; it is a multiple of 8 from 24 to 256", (long long)value);
+    case PTX_RANGE_COUNT:
+        return value >= 0 || fail(v, "is %lld; it is not negative", (long long)value);
+    default:
+        return true;
+    }
+}
+
 /* Optional operands are taken when they fit and enough is left for the rest. reached: the operand that
  * failed; UINT32_MAX: their number is wrong. */
 static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached) {
@@ -486,7 +509,8 @@ static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached)
             continue;
         }
         v->destination = at < written;
-        if (check_operand(v, rule, &instruction->operands[at])) {
+        if (check_operand(v, rule, &instruction->operands[at]) &&
+            check_range(v, rule->range, &instruction->operands[at])) {
             spare -= rule->optional;
             at++;
         } else if (!rule->optional) {
@@ -500,16 +524,46 @@ static bool check_operands(verifier *v, const ptx_form *form, unsigned *reached)
 
 /* ---- instructions ---- */
 
+/* How near the form is to what is written: types that it has, then other modifiers. */
+static unsigned form_score(const ptx_form *form, const ptx_instruction *instruction) {
+    unsigned score = 0;
+    for (unsigned m = 0; m < instruction->mod_count; m++) {
+        unsigned mod = instruction->mods[m];
+        for (unsigned s = 0; s < form->slot_count; s++)
+            if (form->slots[s].mods[mod / 64] >> mod % 64 & 1) {
+                score += mod < PTX_TYPE_COUNT ? 3 : 2;
+                break;
+            }
+    }
+    return score;
+}
+
+enum { LISTED_FORMS = 6 };
+
+/* The nearest forms, in the order of the table; an instruction such as ld has dozens. */
 static void list_forms(verifier *v, bool with_modifiers_only, base_builder *out) {
     const ptx_instruction *instruction = v->instruction;
-    unsigned count = 0;
+    unsigned count = 0, best = 0, listed = 0, left = 0;
     const ptx_form *forms = ptx_table_forms(v->table, instruction->op, &count);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned score = form_score(&forms[i], instruction);
+        best = score > best ? score : best;
+    }
     for (unsigned i = 0; i < count; i++) {
         if (with_modifiers_only && !ptx_form_takes_modifiers(&forms[i], instruction)) {
             continue;
         }
+        if (listed == LISTED_FORMS || (!with_modifiers_only && form_score(&forms[i], instruction) < best)) {
+            left++;
+            continue;
+        }
+        listed++;
         base_builder_string(out, out->size ? "; " : "");
         ptx_form_print(instruction->op, &forms[i], out);
+    }
+    if (left > 0) {
+        base_builder_format(out, "; and %u form%s more of %s", left, left == 1 ? "" : "s",
+                            ptx_op_name(instruction->op));
     }
 }
 
@@ -994,4 +1048,10 @@ bool ptx_verify_instruction(base_arena *arena, ptx_table *table, const ptx_instr
     }
     list_forms(&v, modifiers_fit, accepted);
     return false;
+}
+
+void ptx_verify_list_forms(base_arena *arena, ptx_table *table, const ptx_instruction *instruction,
+                           bool with_modifiers_only, base_builder *out) {
+    verifier v = {.arena = arena, .instruction = instruction, .table = table, .any_target = true};
+    list_forms(&v, with_modifiers_only, out);
 }

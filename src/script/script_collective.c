@@ -91,19 +91,31 @@ script_value script_word_elected(script_evaluator *e, const script_call *call) {
 
 /* ---- printf ---- */
 
-/* Conversions of a format; 0 is not a count but a mark of a broken one. */
-static bool count_conversions(const char *format, size_t *count) {
-    *count = 0;
+/* One value that a format takes: by its conversion, or by a * in front of one. */
+typedef struct conversion {
+    char type;
+    bool is_long; /* of 64 bits: l, ll, j, z, t, as on the device */
+} conversion;
+typedef BASE_VECTOR(conversion) conversions;
+
+/* false: a broken format. */
+static bool read_conversions(script_evaluator *e, const char *format, conversions *list) {
     for (; *format; format++) {
         if (*format != '%')
             continue;
         format++;
         if (*format == '%')
             continue;
-        format += strspn(format, "-+ #0123456789.*hlLqjzt");
+        for (size_t size = strspn(format, "-+ #0123456789.*"); size > 0; size--, format++)
+            if (*format == '*')
+                base_vector_push(e->arena, list, ((conversion){.type = '*'}));
+        conversion c = {0};
+        for (; *format && strchr("hlLqjzt", *format); format++)
+            c.is_long |= *format != 'h' && *format != 'L';
         if (*format == 0 || !strchr("diouxXcsfFeEgGaAp", *format))
             return false;
-        ++*count;
+        c.type = *format;
+        base_vector_push(e->arena, list, c);
     }
     return true;
 }
@@ -117,40 +129,77 @@ static bool is_printable(ir_type type) {
            !num_dtype_is_float((num_dtype)type.dtype);
 }
 
+/* Whether the value is what the conversion reads; the printed number would be another one's bits. */
+static bool check_conversion(script_evaluator *e, conversion c, const ir_expr *x, base_span span) {
+    bool is_text = x->op == IR_STRING, is_pointer = x->type.kind == IR_TYPE_POINTER;
+    bool is_real = !is_text && !is_pointer && num_dtype_is_float((num_dtype)x->type.dtype);
+    const char *takes = c.type == '*'                ? "an integer, a width or precision"
+                        : strchr("diouxXc", c.type)  ? "an integer"
+                        : strchr("fFeEgGaA", c.type) ? "a float"
+                        : c.type == 's'              ? "a text or a pointer to one"
+                                                     : "a pointer";
+    bool fits = c.type == '*' || strchr("diouxXc", c.type) ? !is_text && !is_pointer && !is_real
+                : strchr("fFeEgGaA", c.type)               ? is_real
+                : c.type == 's'                            ? is_text || is_pointer
+                                                           : is_pointer;
+    if (!fits) {
+        base_diagnostic *d = script_error(e, "T0247", span, "%%%c takes %s, not %s", c.type, takes,
+                                          is_text ? "a text" : script_type_name(e, x->type));
+        base_help(e->diagnostics, d,
+                  is_text      ? "a text is printed by %%s"
+                  : is_pointer ? "a pointer is printed by %%p"
+                  : is_real    ? "a float is printed by %%f, or converted: T.int32(x)"
+                               : "an integer is printed by %%d, or converted: T.float32(x)");
+        return false;
+    }
+    if (is_text || is_pointer || is_real || c.type == '*' || c.type == 'c')
+        return true;
+    bool is_wide = num_dtype_bits((num_dtype)x->type.dtype) == 64;
+    if (is_wide == c.is_long)
+        return true;
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0247", span, "%%%s%c reads %d bits, and the value is %s",
+                    c.is_long ? "ll" : "", c.type, c.is_long ? 64 : 32, script_type_name(e, x->type));
+    base_help(e->diagnostics, d, is_wide ? "write %%ll%c" : "write %%%c", c.type);
+    return true;
+}
+
 script_value script_word_printf(script_evaluator *e, const script_call *call) {
     const char *format;
-    size_t wanted, count = call->rest.items.count;
+    conversions wanted = {0};
+    size_t count = call->rest.items.count;
+    bool good = true;
     if (!script_need_kernel(e, call->span, call->word->path) ||
         !script_constant_string(e, call->value[0], &format, call->place[0], "the format of printf"))
         return script_poison();
-    if (!count_conversions(format, &wanted)) {
+    if (!read_conversions(e, format, &wanted)) {
         script_error(e, "T0247", call->place[0], "a %% of this format begins no conversion");
         return script_poison();
     }
-    if (wanted != count) {
-        script_error(e, "T0247", call->span, "the format has %zu conversion%s, %zu value%s", wanted,
-                     wanted == 1 ? "" : "s", count, count == 1 ? " is given" : "s are given");
+    if (wanted.count != count) {
+        script_error(e, "T0247", call->span, "the format takes %zu value%s, %zu %s given", wanted.count,
+                     wanted.count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
         return script_poison();
     }
     const ir_expr **args = BASE_NEW_ARRAY(e->arena, const ir_expr *, count + 1);
     args[0] = ir_string(e->module, format);
     for (size_t i = 0; i < count; i++) {
         const script_argument *item = &call->rest.items.items[i];
-        if (item->value.kind == SCRIPT_VALUE_STRING) {
-            args[i + 1] = ir_string(e->module, item->value.as.string.text);
-            continue;
-        }
-        args[i + 1] = script_to_expr(e, item->value, item->span);
-        if (!args[i + 1])
-            return script_poison();
-        if (!is_printable(args[i + 1]->type)) {
-            base_diagnostic *d = script_error(e, "T0247", item->span, "printf does not take %s",
-                                              script_type_name(e, args[i + 1]->type));
+        const ir_expr *x = item->value.kind == SCRIPT_VALUE_STRING
+                               ? ir_string(e->module, item->value.as.string.text)
+                               : script_to_expr(e, item->value, item->span);
+        args[i + 1] = x;
+        if (!x) {
+            good = false;
+        } else if (x->op != IR_STRING && !is_printable(x->type)) {
+            base_diagnostic *d =
+                script_error(e, "T0247", item->span, "printf does not take %s", script_type_name(e, x->type));
             base_help(e->diagnostics, d, "convert it: T.float32(x)");
-            return script_poison();
-        }
+            good = false;
+        } else
+            good &= check_conversion(e, wanted.items[i], x, item->span);
     }
-    return make(e, IR_PRINTF, void_type, args, (uint32_t)count + 1);
+    return good ? make(e, IR_PRINTF, void_type, args, (uint32_t)count + 1) : script_poison();
 }
 
 /* ---- shuffles ---- */

@@ -366,6 +366,8 @@ script_value script_ptx_attribute(script_evaluator *e, script_value object, cons
 script_value script_ptx_item(script_evaluator *e, script_value object, script_value index, base_span span);
 /* The name with the first underscore of a family of two words as a dot: shfl_sync, elect_sync, st_async. */
 const char *script_ptx_family(script_evaluator *e, const char *text);
+/* Words for a help: what is nearest to the first wrong part of a name; op: PTX_OP_NONE, or of the table. */
+const char *script_ptx_suggest(script_evaluator *e, const char *text, int op);
 script_value script_ptx_call(script_evaluator *e, script_value callee, script_arguments *arguments,
                              const script_node *node, base_span span, base_span name_span);
 /* One instruction by its full name; keywords pred= and preserve_dst=. NONE: it was emitted. */

@@ -770,11 +770,14 @@ static void keep_results(matcher *m, ir_type type, bool preserve) {
         m->pattern.keep[i] = kept_argument(m, &m->results[i], type, preserve || reads);
 }
 
-static script_value no_instruction(script_evaluator *e, base_span span, const char *text,
+static script_value no_instruction(script_evaluator *e, base_span span, const char *text, ptx_op op,
                                    const base_builder *why, const base_builder *accepted) {
     base_diagnostic *d = script_error(e, "T0519", span, "T.ptx `%s`: %s", text, why->data);
+    const char *near = script_ptx_suggest(e, text, op);
     if (accepted->size)
-        base_help(e->diagnostics, d, "accepted: %s", accepted->data);
+        base_help(e->diagnostics, d, "%saccepted: %s", near, accepted->data);
+    else if (*near)
+        base_help(e->diagnostics, d, "%s", near);
     return script_poison();
 }
 
@@ -812,8 +815,10 @@ static const known_name *know(script_evaluator *e, const char *text, base_span s
     if (ptx_pattern_name(e->arena, &e->module->patterns, text, strlen(text), &fresh->pattern, &why))
         fresh->count = ptx_pattern_forms(e->arena, &e->module->patterns, &fresh->pattern, &fresh->forms, &why,
                                          &accepted);
+    else if (fresh->pattern.op != PTX_OP_NONE)
+        ptx_pattern_near(e->arena, &e->module->patterns, &fresh->pattern, &accepted);
     if (fresh->count == 0) {
-        no_instruction(e, span, text, &why, &accepted);
+        no_instruction(e, span, text, fresh->pattern.op, &why, &accepted);
         return NULL;
     }
     ptx_pattern_print_name(&fresh->pattern, &name);

@@ -71,3 +71,45 @@ script_value script_ptx_item(script_evaluator *e, script_value object, script_va
     }
     return ptx_value(e, index.as.string.text);
 }
+
+/* ---- what a wrong name may have meant ---- */
+
+static bool is_among(const char *word, const char *const *words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* For a name that is no instruction: one that is nearly the same, or stands further behind. */
+static const char *suggest_instruction(script_evaluator *e, const char *text, const char *const *words,
+                                       uint32_t count) {
+    size_t size = strcspn(text, ".");
+    for (const char *part = text + size; *part; part += strcspn(part, ".")) {
+        part++;
+        if (is_among(base_arena_string(e->arena, part, strcspn(part, ".")), words, count))
+            return base_arena_format(e->arena, "the instruction's name stands first: `%.*s`",
+                                     (int)strcspn(part, "."), part);
+    }
+    const char *near = script_nearest(text, words, count);
+    near = near ? near : script_nearest(base_arena_string(e->arena, text, size), words, count);
+    return near ? base_arena_format(e->arena, "did you mean `%s`?", near) : "";
+}
+
+/* The first part of the name that the instruction does not have, and the one of its own that is nearest. */
+const char *script_ptx_suggest(script_evaluator *e, const char *text, int op) {
+    const char **words;
+    uint32_t count = ptx_pattern_words(e->arena, &e->module->patterns, (ptx_op)op, &words);
+    if (!script_may_suggest(e))
+        return "";
+    if (op == PTX_OP_NONE)
+        return suggest_instruction(e, text, words, count);
+    for (const char *part = text + strlen(ptx_op_name((ptx_op)op)); *part; part += strcspn(part, ".")) {
+        const char *word = base_arena_string(e->arena, part + 1, strcspn(part + 1, "."));
+        part++;
+        const char *near = is_among(word, words, count) ? NULL : script_nearest(word, words, count);
+        if (near)
+            return base_arena_format(e->arena, "did you mean `.%s`? ", near);
+    }
+    return "";
+}

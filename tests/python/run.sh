@@ -317,6 +317,43 @@ for word in mbarrier.init fence.mbarrier_init bar.sync ld.global.b32 st.global.b
 { grep -v -E '^asm volatile' asm.txt; grep -v -F ': "memory")' asm.txt; } >>log
 [ ! -s log ] && [ -s asm.txt ]
 say $? "case H01: every asm statement of the CUDA text is volatile and clobbers memory"
+kernel case 'x: T.uint32 = 0
+T.ptx.ld.shard.b32(x, x)
+T.ptx.addd.u32(x, x, x)
+T.ptx.sync.bar(1)
+T.ptx.add.rz.u32(x, x, x)
+T.ptx.ld.global_.global_.b32(x, A.data)
+T.ptx.lop3.b32(x, x, x, x, 256)
+T.ptx.cp.async_.wait_group(-1)
+T.ptx.setmaxnreg.inc.sync.aligned.u32(25)'
+told "instructions that PTX does not have, and constants out of their range" 1 case.py -- \
+    "9:5 T0519 T.ptx \`ld.shard.b32\`: \`.shard\` is no modifier" "10:5 T0519 T.ptx \`addd.u32\`" "11:5 T0519" \
+    "12:5 T0519 T.ptx \`add.rz.u32\`: \`.rz\` is not a modifier" "13:5 T0519" "14:5 T0518 \`lop3.b32\`: operand 5 is 256; it is 0 to 255" \
+    "15:5 T0518 \`cp.async.wait_group\`: operand 1 is -1; it is not negative" "16:5 T0518"
+"$tirc" check case.py >log 2>&1
+for words in 'help: did you mean `.shared`? accepted: ld{.weak}' 'help: did you mean `add`?' "help: the instruction's name stands first: \`bar\`" \
+    'help: accepted: add.{u16,u32,u64,s16,s32,s64} d, a, b; add.cc.{u32,s32,u64,s64} d, a, b; and 8 forms more of add'; do
+    grep -q -F -e "$words" log
+    say $? "the help: $words"
+done
+kernel case 'T.cuda.printf("%d\n", A[0])
+T.cuda.printf("%f\n", n)
+T.cuda.printf("%s\n", n)
+T.cuda.printf("%d\n", "text")
+T.cuda.printf("%p\n", n)
+T.cuda.printf("%d\n", A.data)
+T.cuda.printf("%*d\n", n)
+T.cuda.printf("%*d\n", A[0], n)
+T.cuda.printf("%lld\n", n)
+T.cuda.printf("%d\n", T.int64(n))
+T.cuda.printf("%5.1f|%-*d|%s|%c|%x|%lld|%u|%%\n", A[1], 4, n, "text", 65, n, T.int64(1) << 40, T.uint8(7))'
+told "printf reads what it is given" 1 case.py -- "8:27 T0247 %d takes an integer, not float32" "9:27 T0247 %f takes a float, not int32" \
+    "10:27 T0247 %s takes a text or a pointer to one" "11:27 T0247 %d takes an integer, not a text" "12:27 T0247 %p takes a pointer" \
+    "13:27 T0247 %d takes an integer" "14:5 T0247 the format takes 2 values, 1 is given" "15:28 T0247 %* takes an integer, a width" \
+    "16:29 T0247 %lld reads 64 bits, and the value is int32" "17:27 T0247 %d reads 32 bits, and the value is int64"
+kernel case 'T.cuda.printf("%5.1f|%-*d|%s|%c|%x|%lld|%u|%%\n", A[1], 4, n, "text", 65, n, T.int64(1) << 40, T.uint8(7))'
+"$tirc" run case.py --arg A=arange --arg B=zeros --arg C=zeros --arg n=3 >log 2>&1 && grep -q -x -F '  1.0|3   |text|A|3|1099511627776|7|%' log
+say $? "printf prints as C does"
 kernel case 'T.attr({"tirx.max_registers": 64, "tirx.launch_bounds_min_blocks_per_sm": 2})
 C[0] = 1'
 told "case H07: a register cap beside launch bounds is refused" 1 case.py -- "8:12 T0251 a register cap together with launch bounds"

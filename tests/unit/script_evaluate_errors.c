@@ -351,7 +351,7 @@ static void operands_of_words(void **state) {
               "T.cuda.atomic_and(A.ptr_to([0]), 1)\n"
               "r = T.alloc_local((4,), \"int32\")\n"
               "T.cuda.atomic_add(r.ptr_to([0]), 1)\n",
-              "5:5 T0247 the format has 2 conversions, 1 value is given",
+              "5:5 T0247 the format takes 2 values, 1 is given",
               "6:19 T0247 a % of this format begins no conversion", "7:25 T0247 printf does not take float16",
               "8:31 T0248 a width of 24; it is 2, 4, 8, 16 or 32",
               "9:31 T0248 a reduction by 'product'; sum, max and min are possible",
