@@ -451,7 +451,7 @@ static bool tuple_equal(const script_object *a, script_value b, unsigned depth, 
         const script_binding *field = NULL;
         for (size_t j = 0; j < a->fields->names.count && !field; j++)
             if (strcmp(a->fields->names.items[j], a->class->fields.items[i].name) == 0)
-                field = base_map_get(a->fields->map, BASE_KEY(a->fields->names.items[j]));
+                field = a->fields->bindings[j];
         if (!field || !equal(field->value, b.as.list->items.items[i], depth - 1, budget))
             return false;
     }
