@@ -7,22 +7,6 @@
 typedef arith_wide wide;
 typedef arith_fact fact;
 
-static const arith_range no_range = {false, 0, 0};
-
-bool arith_is_integral(ir_type type) {
-    return type.kind == IR_TYPE_PRIM && type.lanes == 1 &&
-           (num_dtype_is_integer((num_dtype)type.dtype) || type.dtype == NUM_DTYPE_BOOL);
-}
-
-arith_range arith_type_range(ir_type type) {
-    if (!arith_is_integral(type) || type.dtype == NUM_DTYPE_U64)
-        return no_range;
-    if (type.dtype == NUM_DTYPE_BOOL)
-        return (arith_range){true, 0, 1};
-    return (arith_range){true, num_minimum((num_dtype)type.dtype),
-                         (int64_t)num_maximum((num_dtype)type.dtype)};
-}
-
 fact arith_fact_clip(ir_type type, wide low, wide high, arith_modular modular) {
     arith_range all = arith_type_range(type);
     wide least = all.known ? all.low : 0, most = all.known ? all.high : INT64_MAX;

@@ -13,7 +13,20 @@ typedef struct arith_fact {
 } arith_fact;
 
 /* The value is integer-like: a scalar of an integer type or a truth value. */
-bool arith_is_integral(ir_type type);
+static inline bool arith_is_integral(ir_type type) {
+    return type.kind == IR_TYPE_PRIM && type.lanes == 1 &&
+           (num_dtype_is_integer((num_dtype)type.dtype) || type.dtype == NUM_DTYPE_BOOL);
+}
+/* What a value of the type may be; not known of all that has no int64_t for its bounds. */
+static inline arith_range arith_type_range(ir_type type) {
+    if (!arith_is_integral(type) || type.dtype == NUM_DTYPE_U64)
+        return (arith_range){false, 0, 0};
+    if (type.dtype == NUM_DTYPE_BOOL)
+        return (arith_range){true, 0, 1};
+    bool is_signed = num_dtype_class((num_dtype)type.dtype) == NUM_SIGNED;
+    int64_t high = (int64_t)(UINT64_MAX >> (64 - num_dtype_bits((num_dtype)type.dtype) + is_signed));
+    return (arith_range){true, is_signed ? -high - 1 : 0, high};
+}
 
 /* ---- arith_modular.c: residues of exact sums, differences and products ---- */
 extern const arith_modular arith_any_residue;
@@ -30,7 +43,6 @@ arith_modular arith_modular_multiply(arith_modular a, arith_modular b);
 int64_t arith_modular_known_bits(arith_modular m);
 
 /* ---- arith_bounds.c: facts of one operation from those of its arguments ---- */
-arith_range arith_type_range(ir_type type);
 arith_fact arith_fact_unknown(ir_type type);
 arith_fact arith_fact_within(int64_t low, int64_t high);
 arith_fact arith_fact_settle(arith_fact f); /* a range of one value and a residue of one value say the same */

@@ -191,6 +191,23 @@ int arith_relations_compare(arith_facts *facts, ir_op op, const ir_expr *a, cons
     }
 }
 
+static bool relations_prove(arith_facts *facts, ir_op op, const ir_expr *a, const ir_expr *b) {
+    if (!is_comparable(a, b) || ir_expr_reads(a) || ir_expr_reads(b))
+        return false;
+    switch (op) {
+    case IR_LT:
+        return is_ordered(facts, a, b, 1);
+    case IR_GT:
+        return is_ordered(facts, b, a, 1);
+    case IR_LE: /* where the contrary can be proved too, nothing ever comes here */
+        return is_ordered(facts, a, b, 0) && !is_ordered(facts, b, a, 1);
+    case IR_GE:
+        return is_ordered(facts, b, a, 0) && !is_ordered(facts, a, b, 1);
+    default:
+        return arith_relations_compare(facts, op, a, b) > 0;
+    }
+}
+
 static void assume_order(arith_facts *facts, const ir_expr *a, const ir_expr *b, int less) {
     arith_linear sum;
     if (difference(facts, a, b, less, &sum) && sum.count)
@@ -211,6 +228,13 @@ int arith_compare(arith_facts *facts, ir_op op, const ir_expr *a, const ir_expr 
         return 0;
     int answer = arith_fact_compare(op, arith_fact_of(facts, a), arith_fact_of(facts, b));
     return answer ? answer : arith_relations_compare(facts, op, a, b);
+}
+
+bool arith_always(arith_facts *facts, ir_op op, const ir_expr *a, const ir_expr *b) {
+    if (!is_comparable(a, b))
+        return false;
+    int answer = arith_fact_compare(op, arith_fact_of(facts, a), arith_fact_of(facts, b));
+    return answer ? answer > 0 : relations_prove(facts, op, a, b);
 }
 
 bool arith_can_prove(arith_facts *facts, const ir_expr *condition) {

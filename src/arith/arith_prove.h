@@ -10,4 +10,6 @@
 bool arith_can_prove(arith_facts *facts, const ir_expr *condition);
 /* 1: a op b always holds here, -1: it never does, 0: open. op: one of the six comparisons. */
 int arith_compare(arith_facts *facts, ir_op op, const ir_expr *a, const ir_expr *b);
+/* Whether that is 1, in less work. */
+bool arith_always(arith_facts *facts, ir_op op, const ir_expr *a, const ir_expr *b);
 #endif

@@ -33,6 +33,10 @@ arith_rewriter *arith_rewriter_create(base_arena *arena, ir_module *module, arit
 }
 
 /* ---- matching ---- */
+static ir_op kind_of(const ir_expr *e) {
+    return e->op == IR_IF_THEN_ELSE ? IR_SELECT : e->op;
+}
+
 static bool same_op(matching *m, ir_op pattern, ir_op op) {
     if (pattern != IR_SELECT)
         return pattern == op;
@@ -224,7 +228,7 @@ static bool holds(const matching *m, const arith_node *n) {
     if (compare_bounds(m, n))
         return true;
     return a->kind == ARITH_NODE_VARIABLE && b->kind == ARITH_NODE_VARIABLE &&
-           arith_compare(m->rewriter->facts, n->op, m->slots[a->slot], m->slots[b->slot]) > 0;
+           arith_always(m->rewriter->facts, n->op, m->slots[a->slot], m->slots[b->slot]);
 }
 
 /* ---- results ---- */
@@ -259,7 +263,22 @@ static bool may_join(const matching *m) {
     return true;
 }
 
+/* By the operations alone, each with its operands in either order where the pattern has them so. */
+static bool has_shape(const arith_node *n, const ir_expr *e) {
+    if (n->kind != ARITH_NODE_OP)
+        return (n->kind != ARITH_NODE_NUMBER && n->kind != ARITH_NODE_CONSTANT) || e->op == IR_INT;
+    if (n->op != kind_of(e) || n->count != e->count)
+        return false;
+    bool in_order = true;
+    for (unsigned i = 0; i < n->count && in_order; i++)
+        in_order = has_shape(arith_node_arg(n, i), e->args[i]);
+    return in_order || (n->exchange && has_shape(arith_node_arg(n, 0), e->args[1]) &&
+                        has_shape(arith_node_arg(n, 1), e->args[0]));
+}
+
 static const ir_expr *apply(arith_rewriter *r, const arith_rule *rule, const ir_expr *e, int *fuel) {
+    if (rule->exchanges > 1 && !has_shape(rule->pattern, e))
+        return NULL;
     for (unsigned exchanged = 0; exchanged >> rule->exchanges == 0; exchanged++) {
         matching m = {.rewriter = r, .rule = rule, .select = IR_INT};
         if (!match(&m, rule->pattern, e, exchanged) || !may_join(&m))
@@ -302,10 +321,6 @@ static const ir_expr *look_through_let(arith_rewriter *r, const ir_expr *e, int 
     const ir_expr *args[] = {value, e->args[1]};
     const ir_expr *opened = ir_make(r->module, e->op, e->type, args, 2), *result = rewrite(r, opened, fuel);
     return result != opened && result->size <= e->size ? result : e;
-}
-
-static ir_op kind_of(const ir_expr *e) {
-    return e->op == IR_IF_THEN_ELSE ? IR_SELECT : e->op;
 }
 
 static bool fits(ir_op need, ir_op op) {

@@ -336,6 +336,7 @@ ir_module *ir_module_create_with(base_arena *arena, base_diagnostics *diagnostic
 /* Adds the function to module->functions. */
 ir_function *ir_function_create(ir_module *module, const char *name, base_span span);
 ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_kind kind, base_span span);
+ir_var *ir_var_copy(ir_module *module, const ir_var *var); /* another one, of the same module, named alike */
 ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor_type *type,
                             ir_tensor_kind kind, const ir_expr *data, base_span span);
 /* Raw constructor: interns, no folding, no checks (ir_verify checks). */
@@ -443,6 +444,8 @@ void ir_expr_visit_where(const ir_expr *e, const ir_where *where, void (*fn)(voi
                          void *user);
 /* The same over many expressions: calls fn on what no earlier visit with this memo has met. */
 void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user);
+void ir_expr_visit_new_where(ir_memo *met, const ir_expr *e, const ir_where *where,
+                             void (*fn)(void *user, const ir_expr *e), void *user);
 /* Calls fn on the direct expressions of a statement (not of its sub-statements) by address, so fn may
  * replace. */
 void ir_stmt_expressions(ir_stmt *statement, void (*fn)(void *user, const ir_expr **e), void *user);

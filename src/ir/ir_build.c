@@ -42,6 +42,17 @@ ir_var *ir_var_create(ir_module *module, const char *name, ir_type type, ir_var_
     return var;
 }
 
+ir_var *ir_var_copy(ir_module *module, const ir_var *var) {
+    ir_var *fresh = BASE_NEW(module->arena, ir_var);
+    fresh->name = var->name;
+    fresh->type = var->type;
+    fresh->kind = var->kind;
+    fresh->id = module->intern->next_var++;
+    module->next_var = module->intern->next_var;
+    fresh->span = var->span;
+    return fresh;
+}
+
 ir_tensor *ir_tensor_create(ir_module *module, const char *name, const ir_tensor_type *type,
                             ir_tensor_kind kind, const ir_expr *data, base_span span) {
     ir_tensor *tensor = BASE_NEW(module->arena, ir_tensor);
@@ -185,8 +196,10 @@ static uint64_t own_variables(const ir_expr *e) {
     }
 }
 
-static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
-                            uint32_t count, ir_attribute attribute) {
+/* Apart from the search, which mostly finds. */
+__attribute__((noinline)) static ir_expr *create_expr(ir_module *module, ir_op op, ir_type type,
+                                                      const ir_expr *const *args, uint32_t count,
+                                                      ir_attribute attribute) {
     ir_expr *e = base_arena_allocate(module->arena, sizeof(ir_expr) + count * sizeof(const ir_expr *));
     uint64_t size = 1, variables = 0;
     unsigned effects = 0, depth = 0;

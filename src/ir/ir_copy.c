@@ -16,7 +16,7 @@ static ir_var *copy_var(copier *copy, const ir_var *var) {
     ir_var *known = base_map_get(copy->vars, BASE_KEY(var));
     if (known)
         return known;
-    known = ir_var_create(copy->module, var->name, var->type, var->kind, var->span);
+    known = ir_var_copy(copy->module, var);
     base_map_set(copy->vars, BASE_KEY(var), known);
     known->value = copy_expr(copy, var->value);
     return known;

@@ -120,11 +120,16 @@ void ir_expr_visit_where(const ir_expr *e, const ir_where *where, void (*fn)(voi
 }
 
 void ir_expr_visit_new(ir_memo *met, const ir_expr *e, void (*fn)(void *user, const ir_expr *e), void *user) {
-    if (ir_memo_get(met, e))
+    ir_expr_visit_new_where(met, e, NULL, fn, user);
+}
+
+void ir_expr_visit_new_where(ir_memo *met, const ir_expr *e, const ir_where *where,
+                             void (*fn)(void *user, const ir_expr *e), void *user) {
+    if ((where && !ir_is_where(where, e)) || ir_memo_get(met, e))
         return;
     ir_memo_set(met, e, e);
     for (uint32_t i = 0; i < e->count; i++)
-        ir_expr_visit_new(met, e->args[i], fn, user);
+        ir_expr_visit_new_where(met, e->args[i], where, fn, user);
     fn(user, e);
 }
 

@@ -132,11 +132,13 @@ static void visit_indices(void *user, const ir_expr *e) {
 }
 
 static void expression(void *user, const ir_expr **e) {
+    static const ir_where quotients = {.effects = IR_INSIDE_QUOTIENT},
+                          tensors = {.effects = IR_INSIDE_TENSOR};
     state *st = user;
     st->in_index = false;
-    ir_expr_visit(*e, visit, st);
+    ir_expr_visit_where(*e, &quotients, visit, st);
     st->in_index = true;
-    ir_expr_visit(*e, visit_indices, st);
+    ir_expr_visit_where(*e, &tensors, visit_indices, st);
 }
 
 static void statement(void *user, ir_stmt *s, lower_statements *out) {

@@ -8,6 +8,7 @@ typedef struct state {
     lower_context *context;
     base_map *used;    /* ir_var or ir_tensor that an expression mentions */
     base_map *scalars; /* ir_tensor of one-element locals */
+    ir_memo *met;
     bool changed;
 } state;
 
@@ -30,15 +31,20 @@ static const ir_tensor *stored_scalar(state *st, const ir_stmt *s) {
                                                                                        : NULL;
 }
 
+static void mark_inside(state *st, const ir_expr *e) {
+    static const ir_where named = {.effects = IR_INSIDE_TENSOR, .variables = UINT64_MAX};
+    ir_expr_visit_new_where(st->met, e, &named, mark, st);
+}
+
 static void mark_expression(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, mark, user);
+    mark_inside(user, *e);
 }
 
 static void mark_statement(void *user, ir_stmt *s) {
     state *st = user;
     if (stored_scalar(st, s)) {
-        ir_expr_visit(s->as.pointer_store.index, mark, st);
-        ir_expr_visit(s->as.pointer_store.value, mark, st);
+        mark_inside(st, s->as.pointer_store.index);
+        mark_inside(st, s->as.pointer_store.value);
     } else
         ir_stmt_expressions(s, mark_expression, st);
 }
@@ -80,12 +86,14 @@ static void sweep(void *user, ir_stmt *s, lower_statements *out) {
 
 void lower_dead(lower_context *context) {
     base_arena *arena = context->arena;
-    state st = {context, NULL, base_map_create(arena), true};
+    state st = {context, NULL, base_map_create(arena), ir_memo_open(context->module), true};
     lower_visit_statements(context->function->body, find_scalar, &st);
     while (st.changed) {
         st.changed = false;
         st.used = base_map_create(arena);
+        ir_memo_clear(st.met);
         lower_visit_statements(context->function->body, mark_statement, &st);
         lower_map_statements(context, context->function->body, sweep, &st);
     }
+    ir_memo_close(st.met);
 }

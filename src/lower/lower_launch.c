@@ -52,7 +52,8 @@ static void judge_operand(void *user, const ir_expr **e) {
     lower_locals *locals = user;
     if (is_local(*e))
         refuse(locals, (*e)->at.tensor, "its address is taken");
-    ir_expr_visit_new(locals->met, *e, judge_expression, locals);
+    static const ir_where tensors = {.effects = IR_INSIDE_TENSOR};
+    ir_expr_visit_new_where(locals->met, *e, &tensors, judge_expression, locals);
 }
 
 static void judge_statement(void *user, ir_stmt *s) {
@@ -184,7 +185,7 @@ static void find_grid_barrier(void *user, const ir_expr *e) {
 }
 
 static void look_for_grid_barrier(void *user, ir_stmt *s) {
-    if (s->kind == IR_STMT_EVALUATE)
+    if (s->kind == IR_STMT_EVALUATE && ir_expr_has_effect(s->as.evaluate.value))
         ir_expr_visit(s->as.evaluate.value, find_grid_barrier, user);
 }
 

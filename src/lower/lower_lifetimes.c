@@ -34,8 +34,10 @@ static void touch_expression(void *user, const ir_expr *e) {
 }
 
 static void touch_operand(void *user, const ir_expr **e) {
+    static const ir_where accesses = {.effects = IR_INSIDE_TENSOR | IR_INSIDE_POINTER_LOAD |
+                                                 IR_INSIDE_POINTER_ADDRESS};
     if (*e)
-        ir_expr_visit(*e, touch_expression, user);
+        ir_expr_visit_where(*e, &accesses, touch_expression, user);
 }
 
 static void walk_statement(walk *w, ir_stmt *s);
@@ -116,6 +118,8 @@ static void check_pools(lower_context *context) {
 
 void lower_lifetimes(lower_context *context) {
     lower_plan *plan = context->plan;
+    if (!plan->shared.count && !plan->parts.count)
+        return;
     walk w = {.plan = plan, .uses = base_map_create(context->arena)};
     for (size_t i = 0; i < plan->shared.count; i++)
         base_map_set(w.uses, (uint64_t)plan->shared.items[i].tensor->id + 1, &plan->shared.items[i].use);

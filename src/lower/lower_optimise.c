@@ -4,17 +4,6 @@
 #include "lower/lower_optimise.h"
 #include <string.h>
 
-/* ---- traits ---- */
-
-unsigned lower_traits_of(const ir_expr *e) {
-    unsigned inside = e->effects;
-    return (inside & IR_INSIDE_MEMORY ? LOWER_READS_MEMORY : 0u) |
-           (inside & IR_INSIDE_REGISTER ? LOWER_READS_REGISTER : 0u) |
-           (inside & (IR_FLAG_WRITES | IR_FLAG_SYNC) ? LOWER_EFFECT : 0u) |
-           (inside & IR_INSIDE_DIVISION ? LOWER_GUARDED : 0u) |
-           (inside & IR_FLAG_BOUNDED ? LOWER_EXPENSIVE : 0u);
-}
-
 /* ---- what a statement changes ---- */
 
 static void note_expression(void *user, const ir_expr **e) {

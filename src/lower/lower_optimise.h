@@ -6,14 +6,17 @@
 #include "lower/lower_internal.h"
 
 /* ---- lower_optimise.c ---- */
-enum {
-    LOWER_READS_MEMORY = 1,   /* memory, clocks, collectives: moves over nothing that writes */
-    LOWER_READS_REGISTER = 2, /* moves over no assignment of those registers */
-    LOWER_EFFECT = 4,         /* stays where it is */
-    LOWER_GUARDED = 8,        /* may be wrong where the script does not evaluate it: division */
-    LOWER_EXPENSIVE = 16
+enum lower_trait {
+    LOWER_READS_MEMORY = IR_INSIDE_MEMORY, /* memory, clocks, collectives: moves over nothing that writes */
+    LOWER_READS_REGISTER = IR_INSIDE_REGISTER,    /* moves over no assignment of those registers */
+    LOWER_EFFECT = IR_FLAG_WRITES | IR_FLAG_SYNC, /* stays where it is */
+    LOWER_GUARDED = IR_INSIDE_DIVISION, /* may be wrong where the script does not evaluate it: division */
+    LOWER_EXPENSIVE = IR_FLAG_BOUNDED
 };
-unsigned lower_traits_of(const ir_expr *e);
+static inline unsigned lower_traits_of(const ir_expr *e) {
+    return e->effects &
+           (LOWER_READS_MEMORY | LOWER_READS_REGISTER | LOWER_EFFECT | LOWER_GUARDED | LOWER_EXPENSIVE);
+}
 
 /* What a statement (with everything below) defines and does. */
 typedef struct lower_effects {

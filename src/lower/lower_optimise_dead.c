@@ -18,7 +18,8 @@ static void mark(void *user, const ir_expr *e) {
 
 static void mark_expression(void *user, const ir_expr **e) {
     state *st = user;
-    ir_expr_visit_new(st->met, *e, mark, user);
+    static const ir_where named = {.variables = UINT64_MAX};
+    ir_expr_visit_new_where(st->met, *e, &named, mark, user);
 }
 
 typedef struct self_query {

@@ -215,9 +215,10 @@ static void barrier(void *user, const ir_expr *e) {
 }
 
 static void expressions(void *user, const ir_expr **e) {
+    static const ir_where calls = {.effects = IR_FLAG_SYNC}; /* instructions are among them */
     if (*e) {
-        ir_expr_visit(*e, instruction, user);
-        ir_expr_visit(*e, barrier, user);
+        ir_expr_visit_where(*e, &calls, instruction, user);
+        ir_expr_visit_where(*e, &calls, barrier, user);
     }
 }
 

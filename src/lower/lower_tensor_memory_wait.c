@@ -365,9 +365,10 @@ static void expression(void *user, const ir_expr **e) {
     follow *f = user;
     if (!*e)
         return;
-    if (!(f->destined && moved(*e)))
+    static const ir_where calls = {.effects = IR_FLAG_SYNC}; /* instructions are among them */
+    if (f->now.loads.count && !(f->destined && moved(*e)))
         ir_expr_visit(*e, used, f);
-    ir_expr_visit(*e, instruction, f);
+    ir_expr_visit_where(*e, &calls, instruction, f);
 }
 
 /* ---- statements ---- */

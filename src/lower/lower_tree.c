@@ -84,7 +84,7 @@ const ir_expr *lower_substitute(lower_substitution *substitution, const ir_expr 
 
 /* ---- statement copies ---- */
 static ir_var *copy_var(lower_substitution *s, const ir_var *var) {
-    ir_var *fresh = ir_var_create(s->module, var->name, var->type, var->kind, var->span);
+    ir_var *fresh = ir_var_copy(s->module, var);
     lower_substitute_var(s, var, ir_var_use(s->module, fresh));
     return fresh;
 }

@@ -356,7 +356,8 @@ static void see(void *user, const ir_expr *e) {
         st->widest = lanes_of(e);
 }
 static void search(void *user, const ir_expr **e) {
-    ir_expr_visit(*e, see, user);
+    static const ir_where vectors = {.effects = IR_INSIDE_LANES};
+    ir_expr_visit_where(*e, &vectors, see, user);
 }
 static void simplify(void *user, const ir_expr **e) {
     state *st = user;
