@@ -17,6 +17,8 @@ typedef struct lower_context {
     arith_facts *facts; /* of the running pass; made again by every pass that asks */
     unsigned inside;    /* lower_under_conditions: how many are at work */
     base_map *answers;  /* lower_tile_memo.c's */
+    void *tile_plan;    /* room for lower_tile_plan */
+    size_t tile_plan_size;
 } lower_context;
 typedef void (*lower_pass_run)(lower_context *context);
 

@@ -93,6 +93,15 @@ const char *lower_tile_scope_word(layout_scope scope) {
     return "no scope";
 }
 
+void *lower_tile_plan(lower_tile *op, size_t size) {
+    lower_context *context = op->context;
+    if (size > context->tile_plan_size) {
+        context->tile_plan = base_arena_allocate(context->arena, size);
+        context->tile_plan_size = size;
+    }
+    return op->plan = context->tile_plan;
+}
+
 /* Where the pairs of text and value begin. */
 static uint32_t attributes_begin(const ir_expr *call) {
     uint32_t i = 3;

@@ -34,9 +34,13 @@ typedef struct lower_tile {
     uint32_t count;
     lower_tile_operand operands[LOWER_TILE_OPERANDS];
     lower_statements *out; /* what stands instead of the operation */
+    void *plan;            /* of the way that was asked last and did not refuse */
 } lower_tile;
 
 /* ---- lower_tile.c ---- */
+/* Room for what a way finds out when it is asked, in op->plan for when it is taken; until the next one is
+ * asked. */
+void *lower_tile_plan(lower_tile *op, size_t size);
 /* Value of an attribute, NULL when it was not given; nth counts those of one name. */
 const ir_expr *lower_tile_attribute(const lower_tile *op, const char *name, uint32_t nth);
 /* An attribute that is a constant of the compilation; `otherwise` when it was not given. */

@@ -275,8 +275,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
 }
 
 const char *lower_tile_refuse_cp(lower_tile *op) {
-    plan p;
-    return make_plan(op, &p);
+    return make_plan(op, lower_tile_plan(op, sizeof(plan)));
 }
 
 /* ---- writing ---- */
@@ -293,22 +292,21 @@ static const ir_expr *block_descriptor(lower_tile *op, const plan *p, const move
 }
 
 void lower_tile_emit_cp(lower_tile *op) {
-    plan p;
-    make_plan(op, &p);
+    const plan *p = op->plan;
     ir_stmt *block = lower_tile_block(op);
-    const ir_expr *address = lower_tile_let(op, block, "taddr", p.tmem.address);
+    const ir_expr *address = lower_tile_let(op, block, "taddr", p->tmem.address);
     const char *pattern = base_arena_format(
-        op->context->arena, "tcgen05.cp.cta_group::%lld.%s%s%s [$0], $1", (long long)p.group,
-        shapes[p.shape].shape, shapes[p.shape].multicast[0] ? "." : "", shapes[p.shape].multicast);
-    for (size_t i = 0; i < p.moves.count; i++) {
-        const move *m = &p.moves.items[i];
+        op->context->arena, "tcgen05.cp.cta_group::%lld.%s%s%s [$0], $1", (long long)p->group,
+        shapes[p->shape].shape, shapes[p->shape].multicast[0] ? "." : "", shapes[p->shape].multicast);
+    for (size_t i = 0; i < p->moves.count; i++) {
+        const move *m = &p->moves.items[i];
         const ir_expr *args[] = {lower_tile_cell(op, address, m->lane * 65536 + m->column / 4),
-                                 block_descriptor(op, &p, m)};
+                                 block_descriptor(op, p, m)};
         ir_block_add(op->module, block, lower_tile_instruction(op, pattern, args, 2));
     }
-    for (int64_t k = 0; !p.is_blocks && k < p.matrix.depth; k += p.depth) {
-        const ir_expr *args[] = {lower_tile_cell(op, address, k * p.tmem.bits / 32),
-                                 lower_tile_descriptor(op, &p.matrix, 0, k)};
+    for (int64_t k = 0; !p->is_blocks && k < p->matrix.depth; k += p->depth) {
+        const ir_expr *args[] = {lower_tile_cell(op, address, k * p->tmem.bits / 32),
+                                 lower_tile_descriptor(op, &p->matrix, 0, k)};
         ir_block_add(op->module, block, lower_tile_instruction(op, pattern, args, 2));
     }
     base_vector_push(op->context->arena, op->out, block);

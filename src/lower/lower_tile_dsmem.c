@@ -146,8 +146,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
 }
 
 const char *lower_tile_refuse_dsmem(lower_tile *op) {
-    plan p;
-    return make_plan(op, &p);
+    return make_plan(op, lower_tile_plan(op, sizeof(plan)));
 }
 
 static const ir_expr *address_at(lower_tile *op, const side *s, int64_t n) {
@@ -161,17 +160,16 @@ static const ir_expr *address_at(lower_tile *op, const side *s, int64_t n) {
 }
 
 void lower_tile_emit_dsmem(lower_tile *op) {
-    plan p;
-    make_plan(op, &p);
+    const plan *p = op->plan;
     ir_stmt *block = lower_tile_block(op);
     const char *map = "mapa.shared::cluster.u32 %0, $0, $1";
-    const ir_expr *rank = lower_tile_word(op, p.rank), *there[] = {lower_tile_shared(op, p.barrier), rank};
+    const ir_expr *rank = lower_tile_word(op, p->rank), *there[] = {lower_tile_shared(op, p->barrier), rank};
     const ir_expr *barrier = lower_tile_result(op, block, map, NUM_DTYPE_U32, 1, there, 2);
-    for (int64_t c = 0; c < p.total / p.chunk; c++) {
-        const ir_expr *place[] = {address_at(op, &p.to, p.first[c]), rank};
+    for (int64_t c = 0; c < p->total / p->chunk; c++) {
+        const ir_expr *place[] = {address_at(op, &p->to, p->first[c]), rank};
         const ir_expr *args[] = {lower_tile_result(op, block, map, NUM_DTYPE_U32, 1, place, 2),
-                                 address_at(op, &p.from, p.first[c]),
-                                 ir_int(op->module, NUM_DTYPE_U32, p.chunk * p.bits / 8), barrier};
+                                 address_at(op, &p->from, p->first[c]),
+                                 ir_int(op->module, NUM_DTYPE_U32, p->chunk * p->bits / 8), barrier};
         ir_block_add(
             op->module, block,
             lower_tile_instruction(op,

@@ -290,8 +290,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
 }
 
 const char *lower_tile_refuse_ldmatrix(lower_tile *op) {
-    plan p;
-    return make_plan(op, &p);
+    return make_plan(op, lower_tile_plan(op, sizeof(plan)));
 }
 
 /* ---- writing ---- */
@@ -364,11 +363,10 @@ static void emit_transfer(lower_tile *op, const plan *p, const transfer *t, cons
 }
 
 void lower_tile_emit_ldmatrix(lower_tile *op) {
-    plan p;
-    make_plan(op, &p);
-    const ir_tensor *slots = lower_tile_slots(op, p.slots->tensor);
+    const plan *p = op->plan;
+    const ir_tensor *slots = lower_tile_slots(op, p->slots->tensor);
     ir_stmt *block = lower_tile_block(op);
-    for (size_t i = 0; i < p.transfers.count; i++)
-        emit_transfer(op, &p, &p.transfers.items[i], slots, block);
+    for (size_t i = 0; i < p->transfers.count; i++)
+        emit_transfer(op, p, &p->transfers.items[i], slots, block);
     base_vector_push(op->context->arena, op->out, block);
 }

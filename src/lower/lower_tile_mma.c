@@ -245,8 +245,7 @@ static const char *make_product(lower_tile *op, lower_tile_mma *p) {
 }
 
 const char *lower_tile_refuse_mma(lower_tile *op) {
-    lower_tile_mma p;
-    return make_product(op, &p);
+    return make_product(op, lower_tile_plan(op, sizeof(lower_tile_mma)));
 }
 
 /* ---- writing ---- */
@@ -296,8 +295,7 @@ static void emit_step(lower_tile *op, const lower_tile_mma *p, const char *patte
 }
 
 void lower_tile_emit_mma(lower_tile *op) {
-    lower_tile_mma p;
-    make_product(op, &p);
+    const lower_tile_mma *p = op->plan;
     ir_module *module = op->module;
     ir_stmt *block = lower_tile_block(op), *outside = block;
     if (op->scope == LAYOUT_SCOPE_WARP) {
@@ -306,10 +304,10 @@ void lower_tile_emit_mma(lower_tile *op) {
             lower_tile_result(op, outside, "elect.sync _|%0, 4294967295", NUM_DTYPE_BOOL, 1, NULL, 0);
         ir_block_add(module, outside, lower_tile_if(op, chosen, block));
     }
-    const ir_expr *accumulator = lower_tile_let(op, block, "acc", p.accumulator.address);
-    const char *pattern = pattern_of(op, &p);
-    for (int64_t n = 0; n < p.n; n += p.step)
-        for (int64_t k = 0; k < p.k; k += p.depth)
-            emit_step(op, &p, pattern, accumulator, n, k, block);
+    const ir_expr *accumulator = lower_tile_let(op, block, "acc", p->accumulator.address);
+    const char *pattern = pattern_of(op, p);
+    for (int64_t n = 0; n < p->n; n += p->step)
+        for (int64_t k = 0; k < p->k; k += p->depth)
+            emit_step(op, p, pattern, accumulator, n, k, block);
     base_vector_push(op->context->arena, op->out, outside);
 }

@@ -263,8 +263,7 @@ static const char *make_product(lower_tile *op, product *p) {
 }
 
 const char *lower_tile_refuse_mma_sync(lower_tile *op) {
-    product p;
-    return make_product(op, &p);
+    return make_product(op, lower_tile_plan(op, sizeof(product)));
 }
 
 /* ---- writing ---- */
@@ -358,16 +357,15 @@ static void emit_tile(lower_tile *op, const product *p, const char *pattern, int
 }
 
 void lower_tile_emit_mma_sync(lower_tile *op) {
-    product p;
-    make_product(op, &p);
-    p.d.slots = lower_tile_slots(op, p.d.region->tensor);
-    p.a.slots = lower_tile_slots(op, p.a.region->tensor);
-    p.b.slots = lower_tile_slots(op, p.b.region->tensor);
-    p.c.slots = p.adds ? lower_tile_slots(op, p.c.region->tensor) : p.d.slots;
-    const char *pattern = pattern_of(op, &p);
+    product *p = op->plan;
+    p->d.slots = lower_tile_slots(op, p->d.region->tensor);
+    p->a.slots = lower_tile_slots(op, p->a.region->tensor);
+    p->b.slots = lower_tile_slots(op, p->b.region->tensor);
+    p->c.slots = p->adds ? lower_tile_slots(op, p->c.region->tensor) : p->d.slots;
+    const char *pattern = pattern_of(op, p);
     ir_stmt *block = lower_tile_block(op);
-    for (int64_t m = 0; m < p.m; m += p.rows)
-        for (int64_t n = 0; n < p.n; n += COLUMNS)
-            emit_tile(op, &p, pattern, m, n, block);
+    for (int64_t m = 0; m < p->m; m += p->rows)
+        for (int64_t n = 0; n < p->n; n += COLUMNS)
+            emit_tile(op, p, pattern, m, n, block);
     base_vector_push(op->context->arena, op->out, block);
 }

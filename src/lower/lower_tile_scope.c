@@ -9,20 +9,27 @@ typedef struct guard {
     lower_tile_guard kind;
 } guard;
 
+enum { THREADS_LIMIT = 1024, DEPTH_LIMIT = 100, WORDS = THREADS_LIMIT / 64 };
+
+/* In which threads a condition holds, and in which that is known: a bit each. */
+typedef struct truths {
+    uint64_t known[WORDS], holds[WORDS];
+} truths;
+
 struct lower_tile_guards {
     lower_context *context;
-    base_map *lets; /* ir_var -> value */
+    base_map *lets;   /* ir_var -> value */
+    base_map *truths; /* condition -> its truths: many operations stand under one */
     BASE_VECTOR(guard) stack;
     int64_t block[3];
     int64_t threads; /* 0: not a constant, nothing is tried */
 };
 
-enum { THREADS_LIMIT = 1024, DEPTH_LIMIT = 100 };
-
 lower_tile_guards *lower_tile_guards_create(lower_context *context) {
     lower_tile_guards *guards = BASE_NEW(context->arena, lower_tile_guards);
     guards->context = context;
     guards->lets = base_map_create(context->arena);
+    guards->truths = base_map_create(context->arena);
     guards->threads = context->function->launch.present;
     for (int i = 0; i < 3 && guards->threads; i++) {
         if (!arith_is_constant(context->facts, context->function->launch.block[i], &guards->block[i]) ||
@@ -211,26 +218,45 @@ static bool tells_apart(const lower_tile_guards *guards, const ir_expr *conditio
     return false;
 }
 
-/* Threads of the block that come here; 0 where a condition is not over the thread's index alone. */
-static int64_t issuers(const lower_tile_guards *guards) {
-    int64_t count = 0;
+static const truths *truths_of(const lower_tile_guards *guards, const ir_expr *condition) {
+    truths *found = base_map_get(guards->truths, BASE_KEY(condition));
+    if (found)
+        return found;
+    found = BASE_NEW(guards->context->arena, truths);
     for (int64_t i = 0; i < guards->threads; i++) {
         trial t = {guards, i};
-        bool comes = true;
-        for (size_t k = 0; comes && k < guards->stack.count; k++) {
-            const guard *g = &guards->stack.items[k];
-            int64_t value;
-            if (g->kind == LOWER_TILE_BOUND)
-                continue;
-            if (!value_of(&t, g->condition, 0, &value)) {
-                if (depends_on_thread(g->condition, guards, 0))
-                    return 0;
-                continue;
-            }
-            comes = (value != 0) == (g->kind == LOWER_TILE_HOLDS);
-        }
-        count += comes;
+        int64_t value;
+        if (!value_of(&t, condition, 0, &value))
+            continue;
+        found->known[i / 64] |= UINT64_C(1) << i % 64;
+        found->holds[i / 64] |= (uint64_t)(value != 0) << i % 64;
     }
+    base_map_set(guards->truths, BASE_KEY(condition), found);
+    return found;
+}
+
+/* Threads of the block that come here; 0 where a condition is not over the thread's index alone. */
+static int64_t issuers(const lower_tile_guards *guards) {
+    uint64_t coming[WORDS] = {0};
+    int64_t count = 0;
+    for (int64_t i = 0; i < guards->threads; i++)
+        coming[i / 64] |= UINT64_C(1) << i % 64;
+    for (size_t k = 0; k < guards->stack.count; k++) {
+        const guard *g = &guards->stack.items[k];
+        if (g->kind == LOWER_TILE_BOUND)
+            continue;
+        const truths *t = truths_of(guards, g->condition);
+        bool open = false;
+        for (int w = 0; w < WORDS; w++) {
+            uint64_t holds = g->kind == LOWER_TILE_HOLDS ? t->holds[w] : ~t->holds[w];
+            open = open || (coming[w] & ~t->known[w]);
+            coming[w] &= holds | ~t->known[w];
+        }
+        if (open && depends_on_thread(g->condition, guards, 0))
+            return 0;
+    }
+    for (int w = 0; w < WORDS; w++)
+        count += __builtin_popcountll(coming[w]);
     return count;
 }
 

@@ -420,8 +420,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
 }
 
 const char *lower_tile_refuse_tma(lower_tile *op) {
-    plan p;
-    return make_plan(op, &p);
+    return make_plan(op, lower_tile_plan(op, sizeof(plan)));
 }
 
 /* ---- writing ---- */
@@ -524,20 +523,19 @@ static void emit_box(lower_tile *op, const plan *p, const ir_tensor *map, const 
 }
 
 void lower_tile_emit_tma(lower_tile *op) {
-    plan p;
-    make_plan(op, &p);
-    const ir_tensor *map = map_parameter(op, &p.map);
+    const plan *p = op->plan;
+    const ir_tensor *map = map_parameter(op, &p->map);
     ir_stmt *block = lower_tile_block(op);
     int64_t total = 1, at[LOWER_TILE_AXES];
-    for (uint32_t i = 0; i < p.global->rank; i++)
-        total *= p.pieces[i];
+    for (uint32_t i = 0; i < p->global->rank; i++)
+        total *= p->pieces[i];
     for (int64_t n = 0; n < total; n++) {
         int64_t rest = n;
-        for (uint32_t i = p.global->rank; i-- > 0;) {
-            at[i] = rest % p.pieces[i] * p.size[i];
-            rest /= p.pieces[i];
+        for (uint32_t i = p->global->rank; i-- > 0;) {
+            at[i] = rest % p->pieces[i] * p->size[i];
+            rest /= p->pieces[i];
         }
-        emit_box(op, &p, map, at, block);
+        emit_box(op, p, map, at, block);
     }
     base_vector_push(op->context->arena, op->out, block);
 }

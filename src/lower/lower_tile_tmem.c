@@ -24,7 +24,7 @@ typedef struct plan {
     bool is_packed; /* elements of 16 bits, each in a cell for itself: two cells for a register */
     unsigned bits;
     int64_t registers;
-    int32_t (*cell)[REGISTERS]; /* lane * 65536 + column of each thread's registers; the lower of two cells */
+    int32_t *cell; /* lane * 65536 + column of each thread's registers; the lower of two cells */
     BASE_VECTOR(transfer) transfers;
 } plan;
 
@@ -64,13 +64,25 @@ static bool has_cells_of_their_own(const plan *p) {
     return found && p->bits == 16;
 }
 
+static int32_t *cell_of(const plan *p, int64_t thread, int64_t reg) {
+    return &p->cell[thread * p->registers + reg];
+}
+
+/* A position along one axis. */
+static int64_t along(const layout_map *map, const int64_t *position, layout_axis axis) {
+    for (uint32_t a = 0; a < map->axis_count; a++)
+        if (map->axes[a] == axis)
+            return position[a];
+    return 0;
+}
+
 /* The element in slot `slot` of a thread stands at a lane and column: NULL, or what is wrong. */
 static const char *note_register(plan *p, int64_t thread, int64_t slot, int64_t lane, int64_t column) {
     int64_t per = 32 / p->bits, part = slot % per;
     if (!p->is_packed && part != column % per)
         return "parts of registers and of cells do not match";
     int64_t at = p->is_packed ? column / per - part : column / per;
-    int32_t *cell = &p->cell[thread][slot / per], value = (int32_t)(lane * 65536 + at);
+    int32_t *cell = cell_of(p, thread, slot / per), value = (int32_t)(lane * 65536 + at);
     if (*cell != UNSET && *cell != value)
         return p->is_packed ? "a register would hold halves of cells that are no neighbours"
                             : "a register would hold parts of two cells";
@@ -114,22 +126,16 @@ static const char *map_registers(lower_tile *op, plan *p) {
         return "a thread has more registers of it than 512";
     p->registers = (span + per - 1) / per;
     p->is_packed = has_cells_of_their_own(p);
-    p->cell = base_arena_allocate(arena, sizeof(int32_t[THREADS][REGISTERS]));
-    for (int t = 0; t < THREADS; t++)
-        for (int r = 0; r < REGISTERS; r++)
-            p->cell[t][r] = UNSET;
+    p->cell = BASE_NEW_ARRAY(arena, int32_t, THREADS * p->registers);
+    for (int64_t i = 0; i < THREADS * p->registers; i++)
+        p->cell[i] = UNSET;
     for (int64_t n = 0; n < from->size; n++) {
-        int64_t place[2][LAYOUT_AXIS_COUNT], at[2][LAYOUT_AXIS_COUNT] = {{0}};
+        int64_t place[LAYOUT_AXIS_COUNT], cell[LAYOUT_AXIS_COUNT];
         layout_map_coordinate(from, n, coordinate);
-        layout_map_at(from, coordinate, place[0]);
-        layout_map_at(to, coordinate, place[1]);
-        for (int m = 0; m < 2; m++) {
-            const layout_map *map = m ? to : from;
-            for (uint32_t a = 0; a < map->axis_count; a++)
-                at[m][map->axes[a]] = place[m][a];
-        }
-        int64_t thread = at[0][LAYOUT_AXIS_TID_IN_WG], slot = at[0][LAYOUT_AXIS_M];
-        int64_t column = at[1][LAYOUT_AXIS_TCOL], lane = at[1][LAYOUT_AXIS_TLANE];
+        layout_map_at(from, coordinate, place);
+        layout_map_at(to, coordinate, cell);
+        int64_t thread = along(from, place, LAYOUT_AXIS_TID_IN_WG), slot = along(from, place, LAYOUT_AXIS_M);
+        int64_t column = along(to, cell, LAYOUT_AXIS_TCOL), lane = along(to, cell, LAYOUT_AXIS_TLANE);
         if (thread < 0 || thread >= THREADS || slot < 0 || slot >= span)
             return refuse_registers(op, p, "they are not those of a warpgroup");
         const char *wrong = note_register(p, thread, slot, lane, column);
@@ -149,7 +155,7 @@ static bool fits(const plan *p, const transfer *t) {
             int64_t column;
             layout_transfer_cell(&instruction, thread % 32, r, &row, &column);
             int64_t wanted = (thread / 32 * 32 + t->lane + row) * 65536 + t->column + column;
-            if (t->first + r >= p->registers || p->cell[thread][t->first + r] != wanted)
+            if (t->first + r >= p->registers || *cell_of(p, thread, t->first + r) != wanted)
                 return false;
         }
     return true;
@@ -160,12 +166,12 @@ static bool cover(lower_tile *op, plan *p, layout_movement movement) {
     p->transfers.count = 0;
     for (int first = 0; first < p->registers;) {
         transfer t = {.movement = movement, .first = first};
-        if (p->cell[0][first] == UNSET) { /* not in the region */
+        if (p->cell[first] == UNSET) { /* not in the region */
             first++;
             continue;
         }
-        t.lane = p->cell[0][first] / 65536;
-        t.column = p->cell[0][first] % 65536;
+        t.lane = p->cell[first] / 65536;
+        t.column = p->cell[first] % 65536;
         if (t.lane != 0 && (t.lane != 16 || movement == LAYOUT_MOVEMENT_32X32B))
             return false;
         for (t.count = 128 / registers[movement]; t.count > 0; t.count /= 2) {
@@ -213,8 +219,7 @@ static const char *make_plan(lower_tile *op, plan *p) {
 }
 
 const char *lower_tile_refuse_tmem(lower_tile *op) {
-    plan p;
-    return make_plan(op, &p);
+    return make_plan(op, lower_tile_plan(op, sizeof(plan)));
 }
 
 /* "{%0, %1}" */
@@ -272,9 +277,8 @@ static void emit_store(lower_tile *op, const plan *p, const transfer *t, const i
 }
 
 void lower_tile_emit_tmem(lower_tile *op) {
-    plan p;
-    make_plan(op, &p);
-    const ir_tensor *slots = lower_tile_slots(op, p.slots->tensor);
+    const plan *p = op->plan;
+    const ir_tensor *slots = lower_tile_slots(op, p->slots->tensor);
     ir_module *module = op->module;
     ir_stmt *block = lower_tile_block(op);
     /* a warp reaches the 32 lanes of its rank in the warpgroup */
@@ -282,14 +286,14 @@ void lower_tile_emit_tmem(lower_tile *op) {
     window = ir_binary(module, IR_BITAND, window, ir_int(module, NUM_DTYPE_U32, 3));
     window = ir_binary(module, IR_SHL, window, ir_int(module, NUM_DTYPE_U32, 21));
     const ir_expr *base =
-        lower_tile_let(op, block, "taddr", ir_binary(module, IR_ADD, p.tmem.address, window));
-    for (size_t i = 0; i < p.transfers.count; i++) {
-        const transfer *t = &p.transfers.items[i];
+        lower_tile_let(op, block, "taddr", ir_binary(module, IR_ADD, p->tmem.address, window));
+    for (size_t i = 0; i < p->transfers.count; i++) {
+        const transfer *t = &p->transfers.items[i];
         const ir_expr *address = lower_tile_cell(op, base, t->lane * 65536 + t->column);
-        if (p.is_load)
-            emit_load(op, &p, t, address, slots, block);
+        if (p->is_load)
+            emit_load(op, p, t, address, slots, block);
         else
-            emit_store(op, &p, t, address, slots, block);
+            emit_store(op, p, t, address, slots, block);
     }
     base_vector_push(op->context->arena, op->out, block);
 }
