@@ -31,17 +31,28 @@ typedef struct ir_type {
     uint8_t kind, dtype, scope;
     uint16_t lanes;
 } ir_type;
-ir_type ir_type_prim(num_dtype dtype, unsigned lanes);
-ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope);
+static inline ir_type ir_type_prim(num_dtype dtype, unsigned lanes) {
+    return (ir_type){.kind = IR_TYPE_PRIM, .dtype = (uint8_t)dtype, .lanes = (uint16_t)lanes};
+}
+static inline ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope) {
+    return (ir_type){
+        .kind = IR_TYPE_POINTER, .dtype = (uint8_t)dtype, .scope = (uint8_t)scope, .lanes = (uint16_t)lanes};
+}
 /* The descriptor of a tensor for TMA: a parameter of 128 bytes; used as a value it is their address. */
 ir_type ir_type_tensor_map(void);
 bool ir_type_is_tensor_map(ir_type type);
 static inline bool ir_type_equal(ir_type a, ir_type b) {
     return a.kind == b.kind && a.dtype == b.dtype && a.scope == b.scope && a.lanes == b.lanes;
 }
-bool ir_type_is_integer(ir_type type); /* PRIM of integer dtype, any lanes */
-bool ir_type_is_float(ir_type type);
-bool ir_type_is_bool(ir_type type);
+static inline bool ir_type_is_integer(ir_type type) { /* PRIM of integer dtype, any lanes */
+    return type.kind == IR_TYPE_PRIM && num_dtype_is_integer((num_dtype)type.dtype);
+}
+static inline bool ir_type_is_float(ir_type type) {
+    return type.kind == IR_TYPE_PRIM && num_dtype_is_float((num_dtype)type.dtype);
+}
+static inline bool ir_type_is_bool(ir_type type) {
+    return type.kind == IR_TYPE_PRIM && type.dtype == NUM_DTYPE_BOOL;
+}
 ir_type ir_type_scalar(ir_type type); /* lanes 1 */
 /* The register type that a scalar or pointer has as an operand of IR_PTX; NONE: it cannot be one. */
 ptx_type ir_ptx_type(ir_type type);

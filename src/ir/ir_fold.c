@@ -187,10 +187,12 @@ static const ir_expr *fold_truth(ir_op op, const ir_expr *a, const ir_expr *b) {
 const ir_expr *ir_binary(ir_module *module, ir_op op, const ir_expr *a, const ir_expr *b) {
     const ir_expr *args[] = {a, b};
     ir_type type = a->type;
-    ir_infer(op, args, 2, (ir_attribute){0}, &type);
+    if (op < IR_NEG || op > IR_SHR) /* arithmetic and bits have the type of their operands */
+        ir_infer(op, args, 2, (ir_attribute){0}, &type);
     if (!ir_type_equal(a->type, b->type))
         return ir_make(module, op, type, args, 2); /* ir_verify will say what is wrong */
-    const ir_expr *folded = ir_fold_constants(module, op, type, args, 2);
+    const ir_expr *folded =
+        ir_constant(a) && ir_constant(b) ? ir_fold_constants(module, op, type, args, 2) : NULL;
     if (!folded && (op == IR_AND || op == IR_OR))
         folded = ir_type_is_bool(a->type) ? fold_truth(op, a, b) : NULL;
     else if (!folded && ir_type_is_integer(a->type))

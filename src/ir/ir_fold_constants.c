@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-const ir_expr *ir_constant(const ir_expr *e) {
-    if (e->op == IR_BROADCAST)
-        e = e->args[0];
-    return e->op == IR_INT || e->op == IR_FLOAT ? e : NULL;
-}
-
 /* A computed value: which member counts is said by the result's type. */
 typedef struct number {
     int64_t integer;

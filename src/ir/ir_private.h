@@ -60,7 +60,11 @@ ir_attribute_kind ir_op_attribute(ir_op op);
 bool ir_infer(ir_op op, const ir_expr *const *args, uint32_t count, ir_attribute attribute, ir_type *type);
 
 /* The constant inside e: a scalar, or broadcast to every lane; NULL when e is neither. */
-const ir_expr *ir_constant(const ir_expr *e);
+static inline const ir_expr *ir_constant(const ir_expr *e) {
+    if (e->op == IR_BROADCAST)
+        e = e->args[0];
+    return e->op == IR_INT || e->op == IR_FLOAT ? e : NULL;
+}
 /* Value of op over constants (scalars, or vectors where all lanes are equal); NULL when it does not fold. */
 const ir_expr *ir_fold_constants(ir_module *module, ir_op op, ir_type type, const ir_expr *const *args,
                                  uint32_t count);

@@ -55,15 +55,6 @@ const char *ir_scope_name(ir_scope scope) {
     return names[scope];
 }
 
-ir_type ir_type_prim(num_dtype dtype, unsigned lanes) {
-    return (ir_type){.kind = IR_TYPE_PRIM, .dtype = (uint8_t)dtype, .lanes = (uint16_t)lanes};
-}
-
-ir_type ir_type_pointer(num_dtype dtype, unsigned lanes, ir_scope scope) {
-    return (ir_type){
-        .kind = IR_TYPE_POINTER, .dtype = (uint8_t)dtype, .scope = (uint8_t)scope, .lanes = (uint16_t)lanes};
-}
-
 enum { TENSOR_MAP_BYTES = 128 };
 
 ir_type ir_type_tensor_map(void) {
@@ -72,18 +63,6 @@ ir_type ir_type_tensor_map(void) {
 
 bool ir_type_is_tensor_map(ir_type type) {
     return ir_type_equal(type, ir_type_tensor_map());
-}
-
-bool ir_type_is_integer(ir_type type) {
-    return type.kind == IR_TYPE_PRIM && num_dtype_is_integer((num_dtype)type.dtype);
-}
-
-bool ir_type_is_float(ir_type type) {
-    return type.kind == IR_TYPE_PRIM && num_dtype_is_float((num_dtype)type.dtype);
-}
-
-bool ir_type_is_bool(ir_type type) {
-    return type.kind == IR_TYPE_PRIM && type.dtype == NUM_DTYPE_BOOL;
 }
 
 ir_type ir_type_scalar(ir_type type) {

@@ -124,8 +124,10 @@ static const ir_expr *add_up(sum *s) {
     sort_terms(s);
     for (size_t i = 0; i < s->terms.count; i++) {
         term *t = &s->terms.items[i];
-        const ir_expr *stride = t->stride ? t->stride : constant_like(module, t->value, t->step);
-        const ir_expr *product = lower_integer_binary(module, IR_MUL, t->value, stride);
+        const ir_expr *product = t->value;
+        if (t->stride || t->step != 1)
+            product = lower_integer_binary(module, IR_MUL, t->value,
+                                           t->stride ? t->stride : constant_like(module, t->value, t->step));
         total = total ? lower_integer_binary(module, IR_ADD, total, product) : product;
     }
     if (!total)

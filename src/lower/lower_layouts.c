@@ -9,7 +9,9 @@
 typedef struct state {
     lower_context *context;
     base_span span;
-    ir_memo *memo;
+    ir_memo *memo;    /* of what was rewritten in this scope of facts */
+    uint64_t scope;   /* its number */
+    bool refused;     /* something in the memo could not be rewritten, which was reported */
     base_map *stored; /* tensors whose layout was looked at */
 } state;
 
@@ -37,18 +39,23 @@ static const ir_expr *make_load(state *st, ir_type type, const ir_expr *base, co
     return ir_make(module, IR_VECTOR, type, lanes, type.lanes);
 }
 
+static const ir_expr *refuse(state *st, const ir_expr *e) {
+    st->refused = true;
+    return e;
+}
+
 static const ir_expr *make_address(state *st, const ir_expr *e) {
     lower_context *context = st->context;
     const ir_tensor *tensor = e->at.tensor;
     const ir_expr *index = lower_index(context, tensor, e->args, st->span);
     if (!index)
-        return e;
+        return refuse(st, e);
     if (num_dtype_bits(tensor->type.dtype) == 4 && !arith_is_multiple(context->facts, index, 2)) {
         base_report(
             context->diagnostics, BASE_ERROR, "T0414", st->span,
             "the address of an element of '%s' must start a byte: the element number must be even for %s",
             tensor->name, num_dtype_name(tensor->type.dtype));
-        return e;
+        return refuse(st, e);
     }
     const ir_expr *base = lower_base(context, tensor);
     ir_type type = ir_type_pointer(tensor->type.dtype, tensor->type.lanes, (ir_scope)base->type.scope);
@@ -71,7 +78,8 @@ static const ir_expr *rewrite(void *user, const ir_expr *e) {
     switch (e->op) {
     case IR_LOAD:
         index = lower_index(st->context, e->at.tensor, e->args, st->span);
-        return index ? make_load(st, e->type, lower_base(st->context, e->at.tensor), index, e) : e;
+        return index ? make_load(st, e->type, lower_base(st->context, e->at.tensor), index, e)
+                     : refuse(st, e);
     case IR_ADDRESS:
         return make_address(st, e);
     case IR_DATA:
@@ -169,9 +177,13 @@ static void statement(void *user, ir_stmt *s, lower_statements *out) {
     state *st = user;
     if (s->kind == IR_STMT_DECLARE)
         return;
-    /* Reports name the statement, so results are shared only within one. */
     st->span = s->span;
-    ir_memo_clear(st->memo);
+    /* Reports name the statement, so what led to one is looked at again. */
+    uint64_t scope = arith_scope_number(st->context->facts);
+    if (scope != st->scope || st->refused)
+        ir_memo_clear(st->memo);
+    st->scope = scope;
+    st->refused = false;
     ir_stmt_expressions(s, expression, st);
     if (s->kind == IR_STMT_STORE)
         store(st, s, out);
