@@ -27,11 +27,14 @@ typedef struct ir_scratch {
     size_t stack_count, stack_capacity;
 } ir_scratch;
 
+enum { IR_RECENT_INTS = 128 };
+
 struct ir_intern {
     const ir_expr **slots;
     uint32_t *hashes;                    /* of the slots; 0: free */
     size_t capacity, count, room;        /* it grows when count reaches room */
     unsigned shift;                      /* 32 - log2 of the capacity */
+    const ir_expr *ints[IR_RECENT_INTS]; /* INTs that were made last, by type and value: the most are small */
     BASE_VECTOR(ir_scratch *) scratches; /* one per level of walks inside walks */
     size_t scratch_level;
     ir_memo *memos; /* that nobody uses now */

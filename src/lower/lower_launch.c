@@ -185,8 +185,9 @@ static void find_grid_barrier(void *user, const ir_expr *e) {
 }
 
 static void look_for_grid_barrier(void *user, ir_stmt *s) {
-    if (s->kind == IR_STMT_EVALUATE && ir_expr_has_effect(s->as.evaluate.value))
-        ir_expr_visit(s->as.evaluate.value, find_grid_barrier, user);
+    static const ir_where barriers = {.effects = IR_FLAG_SYNC};
+    if (s->kind == IR_STMT_EVALUATE)
+        ir_expr_visit_where(s->as.evaluate.value, &barriers, find_grid_barrier, user);
 }
 
 void lower_launch(lower_context *context) {

@@ -27,6 +27,7 @@ typedef struct state {
     bool below;
     base_map *active; /* ir_expr id + 1 -> variable's use */
     ir_where where;   /* as large as the smallest one */
+    ir_memo *rewritten; /* with those that are active now */
 } state;
 
 static bool is_free(const ir_expr *e) {
@@ -145,7 +146,7 @@ static const ir_expr *replace(void *user, const ir_expr *e) {
 
 static void rewrite(void *user, const ir_expr **e) {
     state *st = user;
-    *e = ir_expr_rewrite(st->context->module, *e, &st->where, replace, st, NULL);
+    *e = ir_expr_rewrite(st->context->module, *e, &st->where, replace, st, st->rewritten);
 }
 
 static void rewrite_statement(void *user, ir_stmt *s) {
@@ -157,6 +158,7 @@ static void bind_shared(state *st, ir_stmt *block) {
     lower_statements out = {0};
     st->active = base_map_create(st->context->arena);
     st->where = (ir_where){0};
+    ir_memo_clear(st->rewritten);
     bool any = false;
     for (size_t i = 0, begin = 0, end = 0; i < block->as.block.body.count; i++, begin = end) {
         ir_stmt *s = block->as.block.body.items[i];
@@ -173,6 +175,7 @@ static void bind_shared(state *st, ir_stmt *block) {
                          (void *)(uintptr_t)ir_var_use(st->context->module, let->as.let.var));
             if (!st->where.size || entry->e->size < st->where.size)
                 st->where.size = entry->e->size;
+            ir_memo_clear(st->rewritten);
             any = true;
         }
         if (any)
@@ -213,9 +216,11 @@ void lower_optimise_share(lower_context *context) {
     state st = {.context = context,
                 .known = ir_memo_open(context->module),
                 .seen = ir_memo_open(context->module),
-                .locality = ir_memo_open(context->module)};
+                .locality = ir_memo_open(context->module),
+                .rewritten = ir_memo_open(context->module)};
     lower_visit_statements(context->function->body, each_block, &st);
     ir_memo_close(st.known);
     ir_memo_close(st.seen);
     ir_memo_close(st.locality);
+    ir_memo_close(st.rewritten);
 }

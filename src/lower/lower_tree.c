@@ -233,23 +233,36 @@ static void map_inside(const map_state *state, ir_stmt *s) {
         arith_leave_to(facts, depth);
 }
 
+/* Most statements stay: a new list is begun at the first that does not. */
 static void map_block(const map_state *state, ir_stmt *block) {
     if (!block)
         return;
-    lower_statements out = {0};
+    base_arena *arena = state->context->arena;
+    lower_statements list = {0};
+    bool changed = false;
     size_t depth = state->facts ? arith_depth(state->facts) : 0;
     for (size_t i = 0; i < block->as.block.body.count; i++) {
-        ir_stmt *s = block->as.block.body.items[i];
+        ir_stmt *s = block->as.block.body.items[i], *few[4];
+        lower_statements out = {few, 0, sizeof few / sizeof *few};
         map_inside(state, s);
         state->fn(state->user, s, &out);
+        if (!changed && (out.count != 1 || out.items[0] != s)) {
+            changed = true;
+            for (size_t k = 0; k < i; k++)
+                base_vector_push(arena, &list, block->as.block.body.items[k]);
+        }
+        for (size_t k = 0; changed && k < out.count; k++)
+            base_vector_push(arena, &list, out.items[k]);
         if (state->facts) /* s itself may have been replaced; what it says about the rest stands */
             arith_enter_after(state->facts, s);
     }
     if (state->facts)
         arith_leave_to(state->facts, depth);
-    block->as.block.body.items = out.items;
-    block->as.block.body.count = out.count;
-    block->as.block.body.capacity = out.capacity;
+    if (!changed)
+        return;
+    block->as.block.body.items = list.items;
+    block->as.block.body.count = list.count;
+    block->as.block.body.capacity = list.capacity;
 }
 
 void lower_map_statements(lower_context *context, ir_stmt *block, lower_statement_function fn, void *user) {
@@ -405,6 +418,10 @@ static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
     case IR_STMT_BLOCK:
         for (size_t i = 0; i < s->as.block.body.count; i++) {
             ir_stmt *inner = s->as.block.body.items[i];
+            if (inner->kind != IR_STMT_IF && inner->kind != IR_STMT_EVALUATE) { /* says nothing about the rest */
+                rewrite_guarded(state, inner);
+                continue;
+            }
             ir_stmt before = *inner;
             rewrite_guarded(state, inner);
             arith_enter_after(facts, &before);

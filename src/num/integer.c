@@ -9,16 +9,6 @@ static bool is_signed(num_dtype dtype) {
     return num_dtype_class(dtype) == NUM_SIGNED;
 }
 
-int64_t num_wrap(num_dtype dtype, int64_t value) {
-    if (dtype == NUM_DTYPE_BOOL)
-        return value != 0;
-    unsigned bits = num_dtype_bits(dtype);
-    if (bits == 0 || bits >= 64)
-        return value;
-    uint64_t word = (uint64_t)value << (64 - bits);
-    return is_signed(dtype) ? (int64_t)word >> (64 - bits) : (int64_t)(word >> (64 - bits));
-}
-
 int64_t num_minimum(num_dtype dtype) {
     return is_signed(dtype) ? (int64_t)(UINT64_MAX << (num_dtype_bits(dtype) - 1)) : 0;
 }

@@ -52,7 +52,17 @@ float num_bf16_to_f32(uint16_t bits);
 uint16_t num_f32_to_bf16(float value); /* RN, NaN 0x7fff */
 
 /* Integers are carried as int64_t holding the sign- or zero-extended value of their dtype. */
-int64_t num_wrap(num_dtype dtype, int64_t value); /* keeps the low bits of the dtype, extended again */
+/* Keeps the low bits of the dtype, extended again. */
+static inline int64_t num_wrap(num_dtype dtype, int64_t value) {
+    if (dtype == NUM_DTYPE_BOOL)
+        return value != 0;
+    unsigned bits = num_dtype_bits(dtype);
+    if (bits == 0 || bits >= 64)
+        return value;
+    uint64_t word = (uint64_t)value << (64 - bits);
+    return num_dtype_class(dtype) == NUM_SIGNED ? (int64_t)word >> (64 - bits)
+                                                : (int64_t)(word >> (64 - bits));
+}
 int64_t num_minimum(num_dtype dtype);             /* smallest value of an integer dtype */
 uint64_t num_maximum(num_dtype dtype);            /* largest value of an integer dtype */
 /* Division. The divisor must not be 0; minimum / -1 wraps. The dtype says signedness. Operands are values of
