@@ -102,6 +102,30 @@ bool layout_apply(const layout_tile *layout, const int64_t *coordinate, uint32_t
            layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") != NULL;
 }
 
+layout_prepared layout_prepare(base_arena *arena, const layout_tile *layout, const int64_t *shape,
+                               uint32_t rank) {
+    layout_prepared p = {.layout = layout, .shape = shape, .rank = rank};
+    layout_iter *iters = BASE_NEW_ARRAY(arena, layout_iter, (size_t)layout->shard_count + rank);
+    uint32_t *separators = BASE_NEW_ARRAY(arena, uint32_t, (size_t)rank + 1);
+    if (layout_group_iters(layout, shape, rank, iters, &p.count, separators)) {
+        p.iters = iters;
+        p.separators = separators;
+    }
+    return p;
+}
+
+bool layout_apply_prepared(const layout_prepared *p, const int64_t *coordinate, int64_t *position,
+                           uint32_t *axes, layout_error *error, base_arena *arena) {
+    int64_t digits[SMALL];
+    if (!p->iters || p->count > SMALL)
+        return layout_apply(p->layout, coordinate, p->rank, p->shape, position, axes, error, arena);
+    for (uint32_t d = 0; d < p->rank; d++)
+        split(coordinate[d], p->iters + p->separators[d], p->separators[d + 1] - p->separators[d],
+              digits + p->separators[d]);
+    return place(p->layout, p->iters, p->count, digits, position, axes) ||
+           layout_refuse(arena, error, "the position of the coordinate does not fit in 64 bits") != NULL;
+}
+
 bool layout_apply_digits(const layout_tile *layout, const int64_t *coordinate, uint32_t rank,
                          const int64_t *shape, int64_t *digits, uint32_t *count, layout_error *error,
                          base_arena *arena) {

@@ -109,6 +109,18 @@ int64_t layout_swizzle_block(layout_swizzle swizzle); /* aligned blocks that no 
  * digit per iter. position has LAYOUT_AXIS_COUNT entries; *axes gets a bit per axis present. */
 bool layout_apply(const layout_tile *layout, const int64_t *coordinate, uint32_t rank, const int64_t *shape,
                   int64_t *position, uint32_t *axes, layout_error *error, base_arena *arena);
+/* The same for many coordinates of one shape: what the iters are is found out once. */
+typedef struct layout_prepared {
+    const layout_tile *layout;
+    const int64_t *shape;
+    uint32_t rank, count;
+    const layout_iter *iters; /* grouped by the shape; NULL: they cross its axes */
+    const uint32_t *separators;
+} layout_prepared;
+layout_prepared layout_prepare(base_arena *arena, const layout_tile *layout, const int64_t *shape,
+                               uint32_t rank);
+bool layout_apply_prepared(const layout_prepared *prepared, const int64_t *coordinate, int64_t *position,
+                           uint32_t *axes, layout_error *error, base_arena *arena);
 /* The digits instead of the position: *count of them, room for shard_count + rank. */
 bool layout_apply_digits(const layout_tile *layout, const int64_t *coordinate, uint32_t rank,
                          const int64_t *shape, int64_t *digits, uint32_t *count, layout_error *error,

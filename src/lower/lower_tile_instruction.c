@@ -230,14 +230,12 @@ const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t o
 
 /* ---- matrices in shared memory ---- */
 
-static int64_t position(lower_tile *op, const layout_tile *plain, const int64_t *coordinate, uint32_t rank,
-                        const int64_t *shape) {
+int64_t lower_tile_position(lower_tile *op, const layout_prepared *plain, const int64_t *coordinate) {
     int64_t at[LAYOUT_AXIS_COUNT];
     uint32_t axes;
     layout_error error = {NULL};
-    return layout_apply(plain, coordinate, rank, shape, at, &axes, &error, op->context->arena)
-               ? at[LAYOUT_AXIS_M]
-               : -1;
+    return layout_apply_prepared(plain, coordinate, at, &axes, &error, op->context->arena) ? at[LAYOUT_AXIS_M]
+                                                                                           : -1;
 }
 
 /* The root may be aligned as the swizzle's pattern needs: it is ours to place. */
@@ -261,6 +259,7 @@ typedef struct probe {
     lower_tile *op;
     const lower_tile_region *region;
     const layout_tile *plain;
+    layout_prepared places; /* of plain */
     int64_t shape[LOWER_TILE_AXES], begin[LOWER_TILE_AXES];
     uint32_t row_axis, k_axis;
 } probe;
@@ -269,8 +268,7 @@ static int64_t bytes_at(const probe *p, int64_t row, int64_t k) {
     int64_t at[LOWER_TILE_AXES];
     for (uint32_t i = 0; i < p->region->rank; i++)
         at[i] = p->begin[i] + (i == p->row_axis ? row : i == p->k_axis ? k : 0);
-    return position(p->op, p->plain, at, p->region->rank, p->shape) *
-           num_dtype_bits(p->region->tensor->type.dtype) / 8;
+    return lower_tile_position(p->op, &p->places, at) * num_dtype_bits(p->region->tensor->type.dtype) / 8;
 }
 
 static const char *start_probe(lower_tile *op, const lower_tile_region *region, bool transposed, probe *p) {
@@ -301,6 +299,7 @@ static const char *start_probe(lower_tile *op, const lower_tile_region *region, 
     *plain = *layout;
     plain->swizzle = (layout_swizzle){0};
     p->plain = plain;
+    p->places = layout_prepare(arena, plain, p->shape, region->rank);
     return NULL;
 }
 
@@ -400,10 +399,11 @@ static bool looks_the_same(lower_tile *op, const lower_tile_region *region, cons
     int64_t step = known.modulus > 0 ? known.modulus : 1;
     if (count > SHARED_LIMIT)
         return false;
+    layout_prepared prepared = layout_prepare(op->context->arena, plain, shape, region->rank);
     int64_t *places = BASE_NEW_ARRAY(op->context->arena, int64_t, count + 1);
     for (int64_t x = 0; x < count; x++) {
         at[axis] = x;
-        places[x] = position(op, plain, at, region->rank, shape);
+        places[x] = lower_tile_position(op, &prepared, at);
     }
     for (int64_t s = (known.remainder % step + step) % step; s + extent <= count; s += step)
         for (int64_t x = 0; x < extent; x++)

@@ -44,6 +44,9 @@ const ir_expr *lower_tile_cell(lower_tile *op, const ir_expr *address, int64_t o
 const char *lower_tile_starts_alike(lower_tile *op, const lower_tile_region *region, const layout_tile *plain,
                                     const int64_t *shape, int64_t unit);
 
+/* Element number of a coordinate on m; -1: it has none. */
+int64_t lower_tile_position(lower_tile *op, const layout_prepared *plain, const int64_t *coordinate);
+
 /* Makes sure that the tensor starts at a multiple of this; false: its place is not ours to choose. */
 bool lower_tile_align(lower_tile *op, const ir_tensor *tensor, int64_t bytes);
 

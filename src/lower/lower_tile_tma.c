@@ -108,35 +108,39 @@ static const char *read_global(lower_tile *op, plan *p) {
 
 /* ---- the shared tile ---- */
 
-static int64_t place_of(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape,
-                        const int64_t *at) {
-    int64_t coordinate[LOWER_TILE_AXES], position[LAYOUT_AXIS_COUNT];
-    uint32_t axes;
-    layout_error error = {NULL};
+/* The shared tile's layout, and where the region starts in it. */
+typedef struct places {
+    layout_prepared plain;
+    int64_t begin[LOWER_TILE_AXES];
+} places;
+
+static places start_places(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape) {
+    places s = {.plain = layout_prepare(op->context->arena, plain, shape, p->shared->rank)};
     for (uint32_t i = 0; i < p->shared->rank; i++)
-        coordinate[i] = 0;
+        if (!arith_is_constant(op->context->facts, p->shared->start[i], &s.begin[i]))
+            s.begin[i] = 0;
+    return s;
+}
+
+static int64_t place_of(lower_tile *op, const plan *p, const places *s, const int64_t *at) {
+    int64_t coordinate[LOWER_TILE_AXES];
+    for (uint32_t i = 0; i < p->shared->rank; i++)
+        coordinate[i] = s->begin[i];
     for (uint32_t i = 0; i < p->global->rank; i++)
         if (p->shared_axis[i] >= 0)
-            coordinate[p->shared_axis[i]] = at[i];
-    for (uint32_t i = 0; i < p->shared->rank; i++) {
-        int64_t begin;
-        if (arith_is_constant(op->context->facts, p->shared->start[i], &begin))
-            coordinate[i] += begin;
-    }
-    return layout_apply(plain, coordinate, p->shared->rank, shape, position, &axes, &error,
-                        op->context->arena)
-               ? position[LAYOUT_AXIS_M]
-               : -1;
+            coordinate[p->shared_axis[i]] += at[i];
+    return lower_tile_position(op, &s->plain, coordinate);
 }
 
 /* How many neighbours along the last axis stay together, as a divisor of its extent. */
 static int64_t find_run_length(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape,
                                int64_t extent) {
-    int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), run = 1;
+    places s = start_places(op, p, plain, shape);
+    int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, &s, at), run = 1;
     uint32_t last = p->global->rank - 1;
     for (; run < extent && run < RUN_LIMIT; run++) {
         at[last] = run;
-        if (place_of(op, p, plain, shape, at) != start + run)
+        if (place_of(op, p, &s, at) != start + run)
             break;
     }
     for (run = run < BOX_LIMIT ? run : BOX_LIMIT; extent % run; run--)
@@ -146,7 +150,8 @@ static int64_t find_run_length(lower_tile *op, const plan *p, const layout_tile 
 
 /* A box fills shared memory row by row; every element of the first box is looked at by runs of 16 bytes. */
 static bool look_at_box(lower_tile *op, const plan *p, const layout_tile *plain, const int64_t *shape) {
-    int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, plain, shape, at), total = 1;
+    places s = start_places(op, p, plain, shape);
+    int64_t at[LOWER_TILE_AXES] = {0}, start = place_of(op, p, &s, at), total = 1;
     uint32_t rank = p->global->rank;
     for (uint32_t i = 0; i < rank; i++)
         if ((total *= p->size[i]) > SHARED_LIMIT)
@@ -160,7 +165,7 @@ static bool look_at_box(lower_tile *op, const plan *p, const layout_tile *plain,
             at[i] = rest % p->size[i];
             rest /= p->size[i];
         }
-        if (place_of(op, p, plain, shape, at) != start + n)
+        if (place_of(op, p, &s, at) != start + n)
             return false;
     }
     return true;
