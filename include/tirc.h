@@ -146,6 +146,9 @@ typedef struct tirc_kernel {
     size_t parameter_count;
     const tirc_parameter *parameters; /* in the order of the emitted signature */
     bool has_launch;                  /* grid and block are part of the kernel */
+    /* A further device region of the function whose kernel stands before this one, to be launched behind it
+     * with the same arguments. */
+    bool follows;
 } tirc_kernel;
 TIRC_API size_t tirc_kernel_count(const tirc_module *module);
 /* Borrowed from the module; NULL when index is out of range. */

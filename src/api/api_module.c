@@ -140,7 +140,8 @@ static void describe_ir(tirc_module *module) {
         module->kernels[i] = (tirc_kernel){.name = function->name,
                                            .parameter_count = parameters,
                                            .parameters = list,
-                                           .has_launch = function->launch.present};
+                                           .has_launch = function->launch.present,
+                                           .follows = function->launch.follows};
         module->kernel_of[i] = function;
     }
 }

@@ -326,6 +326,15 @@ static void print_statistics(const tirc_report *report) {
                 local.in_registers ? "registers" : ".local memory", local.reason);
 }
 
+/* The kernel that is to be launched behind this one, or NULL. */
+static const tirc_kernel *next_region(const cli_input *input, const tirc_kernel *kernel) {
+    size_t count = tirc_kernel_count(input->module), at = 0;
+    while (at < count && tirc_kernel_at(input->module, at) != kernel)
+        ++at;
+    const tirc_kernel *next = at + 1 < count ? tirc_kernel_at(input->module, at + 1) : NULL;
+    return next && next->follows ? next : NULL;
+}
+
 static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input, const cli_run_more *more) {
     cli_tensors tensors;
     tirc_launch launch = {.size = sizeof launch, .print = tirc_sink_file, .print_user = stdout};
@@ -355,6 +364,16 @@ static tirc_status run_loaded(const cli_arguments *arguments, cli_input *input, 
         print_statistics(report);
     if (report && more && !more->answer(arguments, report))
         status = TIRC_ERROR;
+    const tirc_kernel *kernel = report ? tensors.kernel : NULL;
+    while ((status == TIRC_OK || status == TIRC_FINDINGS) && kernel &&
+           (kernel = next_region(input, kernel))) {
+        launch.kernel = kernel->name;
+        tirc_status next = tirc_run(input->module, &launch, &report);
+        fflush(stdout);
+        status = next == TIRC_OK ? status : next;
+        if (report && (cli_flag(arguments, "--stats") || launch.repeat))
+            print_statistics(report);
+    }
     if (report && (status == TIRC_OK || status == TIRC_FINDINGS)) {
         tirc_status results = cli_tensors_results(input, &tensors, rtol, atol);
         if (status == TIRC_OK)

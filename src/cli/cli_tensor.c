@@ -20,13 +20,19 @@ static tirc_status fail(cli_input *input, const char *code, const char *help, co
 
 /* ---- which kernel, which parameter ---- */
 static tirc_status choose_kernel(cli_input *input, cli_tensors *tensors) {
-    size_t count = tirc_kernel_count(input->module), size = strlen(input->path);
+    size_t count = tirc_kernel_count(input->module), size = strlen(input->path), firsts = 0;
+    const tirc_kernel *only = NULL;
     bool is_ptx = size > 4 && !strcmp(input->path + size - 4, ".ptx");
     for (size_t i = 0; i < count; ++i) {
         const tirc_kernel *kernel = tirc_kernel_at(input->module, i);
+        firsts += !kernel->follows;
+        if (firsts == 1 && !kernel->follows)
+            only = kernel;
         if (count == 1 || (input->entry && !strcmp(kernel->name, input->entry)))
             tensors->kernel = kernel;
     }
+    if (!tensors->kernel && firsts == 1) /* and what is launched behind it */
+        tensors->kernel = only;
     /* a script has left only what the entry gives: the kernel of a factory has a name of its own */
     if (tensors->kernel && (!input->entry || !is_ptx || !strcmp(tensors->kernel->name, input->entry)))
         return TIRC_OK;

@@ -308,6 +308,7 @@ typedef struct ir_launch {
     const ir_expr *dynamic_smem_bytes;                                /* as asked for; NULL: none */
     int64_t min_blocks_per_sm, max_blocks_per_cluster, max_registers; /* 0: not given */
     bool cooperative;
+    bool follows;      /* a further region of the function before it in the module, launched behind that */
     bool programmatic; /* may start before the launch before it has ended */
     bool has_priority, has_carveout;
     int32_t priority; /* lower ones first */

@@ -356,7 +356,7 @@ static bool compare_launch(comparer *c, const ir_launch *a, const ir_launch *b) 
         return false;
     if (a->min_blocks_per_sm != b->min_blocks_per_sm ||
         a->max_blocks_per_cluster != b->max_blocks_per_cluster || a->max_registers != b->max_registers ||
-        a->cooperative != b->cooperative || a->programmatic != b->programmatic ||
+        a->cooperative != b->cooperative || a->follows != b->follows || a->programmatic != b->programmatic ||
         a->has_priority != b->has_priority || a->priority != b->priority ||
         a->has_carveout != b->has_carveout || a->carveout != b->carveout ||
         a->cluster_policy != b->cluster_policy || a->cluster_size != b->cluster_size ||

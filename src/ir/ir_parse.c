@@ -223,16 +223,26 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
                                         "cluster_size",
                                         "preferred_cluster",
                                         "sync_domain",
-                                        "sync_domain_map"};
+                                        "sync_domain_map",
+                                        "follows"};
     enum { WORDS = sizeof words / sizeof words[0] };
-    const bool given[] = {launch->grid[0] != NULL,        launch->block[0] != NULL,
-                          launch->cluster[0] != NULL,     launch->dynamic_smem_bytes != NULL,
-                          launch->min_blocks_per_sm != 0, launch->max_blocks_per_cluster != 0,
-                          launch->max_registers != 0,     launch->cooperative,
-                          launch->programmatic,           launch->has_priority,
-                          launch->has_carveout,           launch->cluster_policy != 0,
-                          launch->cluster_size != 0,      launch->preferred[0] != 0,
-                          launch->sync_domain != 0,       launch->has_domain_map};
+    const bool given[] = {launch->grid[0] != NULL,
+                          launch->block[0] != NULL,
+                          launch->cluster[0] != NULL,
+                          launch->dynamic_smem_bytes != NULL,
+                          launch->min_blocks_per_sm != 0,
+                          launch->max_blocks_per_cluster != 0,
+                          launch->max_registers != 0,
+                          launch->cooperative,
+                          launch->programmatic,
+                          launch->has_priority,
+                          launch->has_carveout,
+                          launch->cluster_policy != 0,
+                          launch->cluster_size != 0,
+                          launch->preferred[0] != 0,
+                          launch->sync_domain != 0,
+                          launch->has_domain_map,
+                          launch->follows};
     size_t which = 0;
     while (which < WORDS && !ir_parser_take_word(parser, words[which]))
         which++;
@@ -256,6 +266,9 @@ static bool parse_launch_line(ir_parser *parser, ir_launch *launch) {
         return parse_limit(parser, &launch->max_registers);
     case 7:
         launch->cooperative = true;
+        return true;
+    case WORDS - 1:
+        launch->follows = true;
         return true;
     case WORDS:
         return ir_parser_expected(parser,

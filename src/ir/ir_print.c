@@ -221,6 +221,10 @@ static void print_launch(writer *w, const ir_launch *launch) {
         indent(w);
         base_builder_string(w->out, "cooperative\n");
     }
+    if (launch->follows) {
+        indent(w);
+        base_builder_string(w->out, "follows\n");
+    }
     if (launch->programmatic) {
         indent(w);
         base_builder_string(w->out, "programmatic\n");

@@ -122,7 +122,13 @@ static const char *kernel_name(base_arena *arena, const lower_result *result, co
 static lower_plan *start_plan(base_arena *arena, const lower_result *result, const ir_function *function) {
     lower_plan *plan = BASE_NEW(arena, lower_plan);
     plan->name = function->name;
-    plan->kernel_name = kernel_name(arena, result, function->name);
+    const char *name = function->name; /* regions of one function: f_kernel, f_kernel_1, ... */
+    for (size_t i = result->plans.count; function->launch.follows && i > 0; i--)
+        if (!result->plans.items[i - 1]->function->launch.follows) {
+            name = result->plans.items[i - 1]->name;
+            break;
+        }
+    plan->kernel_name = kernel_name(arena, result, name);
     plan->function = function;
     return plan;
 }

@@ -159,7 +159,12 @@ static void collect_kernels(script_evaluator *e, script_value v, unsigned depth,
         for (size_t i = 0; i < list->count; i++)
             if (list->items[i] == v.as.kernel)
                 return;
+        size_t at = 0, count = e->module->functions.count;
         base_vector_push(e->arena, list, v.as.kernel);
+        while (at < count && e->module->functions.items[at] != v.as.kernel)
+            at++;
+        for (at++; at < count && e->module->functions.items[at]->launch.follows; at++) /* its other regions */
+            base_vector_push(e->arena, list, e->module->functions.items[at]);
     } else if (v.kind == SCRIPT_VALUE_LIST || v.kind == SCRIPT_VALUE_TUPLE || v.kind == SCRIPT_VALUE_DICT) {
         for (size_t i = 0; i < v.as.list->items.count && depth > 0; i++)
             collect_kernels(e, v.as.list->items.items[i], depth - 1, list);

@@ -213,14 +213,14 @@ const char *script_kernel_name(script_evaluator *e, const char *name) {
     return unique;
 }
 
-void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,
-                         ir_function **out) {
+/* One kernel: the whole function but for its other regions. */
+static ir_function *build_region(script_evaluator *e, const script_node *node,
+                                 const script_value *constants) {
     script_scope *outer = e->scope;
     base_span place = node->name_span.file ? node->name_span : node->span;
-    bool direct = e->scope == e->module_scope && !constants;
+    bool direct = e->scope == e->module_scope && !constants && e->region == 0;
     ir_function *function =
         ir_function_create(e->module, direct ? node->text : script_kernel_name(e, node->text), place);
-    *out = function;
     e->function = function;
     e->block = function->body;
     e->is_python = false;
@@ -229,6 +229,8 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
     e->unnamed = base_map_create(e->arena);
     e->collisions = base_map_create(e->arena);
     e->gone = base_map_create(e->arena);
+    e->regions = 0;
+    e->region_start = e->region_end = 0;
     e->was_first_dynamic = e->has_entry = e->has_launch_config = e->is_entry_implied = false;
     e->pool = NULL;
     e->ids = (script_scope_ids){.used = false};
@@ -257,6 +259,38 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
     e->function = NULL;
     e->block = NULL;
     e->is_python = true;
+    return function;
+}
+
+/* What stands between regions would be done by the host; names for values are all that it can be here. */
+static void check_between(script_evaluator *e, const ir_function *function) {
+    for (size_t i = 0; i < function->body->as.block.body.count; i++) {
+        const ir_stmt *s = function->body->as.block.body.items[i];
+        bool inside = i >= e->region_start && i < e->region_end;
+        if (inside || s->kind == IR_STMT_LET || s->kind == IR_STMT_DECLARE)
+            continue;
+        script_not_supported(e, s->span, "a statement of the host, outside of the device regions");
+        return;
+    }
+}
+
+/* A function with several `with device_entry(...)` gives a kernel for each, launched in this order. */
+void script_build_kernel(script_evaluator *e, const script_node *node, const script_value *constants,
+                         ir_function **out) {
+    uint32_t regions = 1;
+    *out = NULL;
+    for (uint32_t i = 0; i < regions; i++) {
+        size_t errors = base_diagnostics_errors(e->diagnostics);
+        e->region = i;
+        ir_function *function = build_region(e, node, constants);
+        regions = e->regions > regions ? e->regions : regions;
+        if (i == 0)
+            *out = function;
+        function->launch.follows = i > 0;
+        if (regions > 1 && base_diagnostics_errors(e->diagnostics) == errors)
+            check_between(e, function);
+    }
+    e->region = 0;
 }
 
 /* ---- the module ---- */

@@ -122,7 +122,9 @@ struct script_evaluator {
     script_pool *pool; /* the one that owns the dynamic arena, or NULL */
     base_span dynamic_span, entry_span;
     bool has_entry, has_launch_config;
-    bool is_entry_implied; /* launch_thread before the marker of the entry */
+    uint32_t region, regions;        /* `with device_entry` that this kernel is made of; met so far */
+    size_t region_start, region_end; /* its statements in the function's block */
+    bool is_entry_implied;           /* launch_thread before the marker of the entry */
     script_scope_ids ids;
     BASE_VECTOR(script_nest_kind) nest;
     uint32_t ir_depth;     /* statements around the block that is filled */
@@ -430,6 +432,9 @@ script_value script_strided_apply(script_evaluator *e, const script_layout_spec 
                                   const ir_expr *const *coordinate, uint32_t rank, base_span span);
 
 /* ---- launch and loops ---- */
+/* Whether the item of a with is device_entry(...), and then whether it belongs to another kernel than the one
+ * built. */
+bool script_is_entry_item(script_evaluator *e, const script_node *item);
 bool script_mark_entry(script_evaluator *e, base_span span); /* false: reported, there was one */
 /* device_entry(1, 1, 1, 128, 1, 1, attrs={...}): the form that the reference prints (script_legacy.c). */
 void script_printed_launch(script_evaluator *e, const script_call *call);

@@ -321,7 +321,9 @@ bool script_mark_entry(script_evaluator *e, base_span span) {
     if (e->has_entry) {
         base_diagnostic *d = script_error(e, "T0250", span, "a second device entry in one function");
         base_note(e->diagnostics, d, e->entry_span, "the first is here");
-        base_help(e->diagnostics, d, "one function is one kernel: write two functions");
+        base_help(
+            e->diagnostics, d,
+            "a flat entry is the function's one kernel; several are each in a `with T.device_entry(...):`");
         return false;
     }
     e->has_entry = true;
@@ -329,6 +331,16 @@ bool script_mark_entry(script_evaluator *e, base_span span) {
     e->function->launch.present = true;
     e->function->launch.span = span;
     return true;
+}
+
+bool script_is_entry_item(script_evaluator *e, const script_node *item) {
+    const script_node *callee = item->a->kind == SCRIPT_CALL ? item->a->a : NULL;
+    if (!callee || !e->function || e->is_python || e->block != e->function->body ||
+        (callee->kind != SCRIPT_NAME && callee->kind != SCRIPT_ATTRIBUTE) || !callee->text ||
+        strcmp(callee->text, "device_entry") != 0)
+        return false;
+    script_value v = script_expression(e, callee);
+    return v.kind == SCRIPT_VALUE_WORD && v.as.word->handler == script_word_device_entry;
 }
 
 script_value script_word_device_entry(script_evaluator *e, const script_call *call) {

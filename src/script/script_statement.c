@@ -285,9 +285,24 @@ static script_flow with_object(script_evaluator *e, const script_node *node, siz
     return flow;
 }
 
+/* with device_entry(...): one kernel of a function that may have several, each in its order. */
+static script_flow entry_region(script_evaluator *e, const script_node *node, size_t at) {
+    bool is_mine = e->regions++ == e->region;
+    if (!is_mine)
+        return SCRIPT_NEXT;
+    e->region_start = e->block->as.block.body.count;
+    script_flow flow = SCRIPT_NEXT;
+    if (!script_is_poison(script_expression(e, node->items.items[at]->a)))
+        flow = script_with_items(e, node, at + 1);
+    e->region_end = e->block->as.block.body.count;
+    return flow;
+}
+
 script_flow script_with_items(script_evaluator *e, const script_node *node, size_t from) {
     for (size_t i = from; i < node->items.count; i++) {
         const script_node *item = node->items.items[i];
+        if (script_is_entry_item(e, item))
+            return entry_region(e, node, i);
         size_t before = script_in_kernel(e) && e->block ? e->block->as.block.body.count : 0;
         script_value v = script_expression(e, item->a);
         if (v.kind == SCRIPT_VALUE_LOOP || (v.kind == SCRIPT_VALUE_FRAME && v.as.frame))
@@ -481,9 +496,11 @@ static bool has_break(const script_nodes *body) {
     for (size_t i = 0; i < body->count; i++) {
         const script_node *s = body->items[i];
         bool inner = s->kind == SCRIPT_FOR || s->kind == SCRIPT_WHILE; /* whose break leaves it alone */
+        bool has_body = inner || s->kind == SCRIPT_IF || s->kind == SCRIPT_WITH || s->kind == SCRIPT_TRY;
         /* a word may be break_loop() */
         if (s->kind == SCRIPT_BREAK || s->kind == SCRIPT_EXPRESSION_STATEMENT ||
-            (!inner && has_break(&s->body)) || has_break(&s->orelse))
+            (has_body &&
+             ((!inner && has_break(&s->body)) || (s->kind != SCRIPT_WITH && has_break(&s->orelse)))))
             return true;
     }
     return false;

@@ -382,6 +382,69 @@ cat "$template" "$factory" >both.py
 run_factory "several candidates are listed" 1 'FILE:NAME says which: softmax, gemm' check both.py
 run_factory "one of them by name" 0 'Y = float32[1, 4]: 0.0320586' run both.py:softmax -D ROWS=1 -D COLS=4 --arg X=arange --show Y
 
+# ---- several device regions in one function
+cat >regions.py <<'E6'
+from tvm_tirx.script import tirx as T
+
+
+def make(N=64, parts=2):
+    @T.function
+    def k(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32"), S: T.Tensor((1,), "float32"), n: T.int32):
+        half: T.let = n * 2
+        with T.device_entry(launch=T.cuda.LaunchConfig(grid=(parts,), block=(N // parts,))):
+            bx = T.cuda.block_idx("x")
+            tx = T.cuda.thread_idx("x")
+            s = T.alloc_shared((N // parts,), "float32")
+            s[tx] = A[bx * (N // parts) + tx]
+            T.cuda.cta_sync()
+            B[bx * (N // parts) + tx] = s[N // parts - 1 - tx] + half
+        with T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(1,))):
+            total: T.float32 = 0
+            for i in range(N):
+                total += B[i]
+            S[0] = total
+        with T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(N,))):
+            tx = T.cuda.thread_idx("x")
+            B[tx] = B[tx] * 10.0 + S[0]
+
+    return k
+E6
+"$tirc" run regions.py -D N=8 --arg A=arange --arg B=zeros --arg S=zeros --arg n=1 --show B --show S >log 2>&1 &&
+    grep -q -x 'B = float32\[8\]: 94 84 74 64 134 124 114 104' log && grep -q -x 'S = float32\[1\]: 44' log
+say $? "several device regions are kernels that run in their order"
+"$tirc" build regions.py -D N=8 --emit tir -o regions.tir 2>log && "$tirc" run regions.tir --arg A=arange --arg B=zeros --arg S=zeros --arg n=1 \
+    --show B >log 2>&1 && grep -q -x 'B = float32\[8\]: 94 84 74 64 134 124 114 104' log
+say $? "the same from their IR text"
+"$tirc" build regions.py -D N=8 --emit cuda 2>log | grep -o -E '^k_kernel[_0-9]*\(' >names
+"$tirc" build regions.py -D N=8 --emit ptx 2>>log | grep -o -E 'entry k_kernel[_0-9]*\(' >>names
+printf '%s\n' 'k_kernel(' 'k_kernel_1(' 'k_kernel_2(' 'entry k_kernel(' 'entry k_kernel_1(' 'entry k_kernel_2(' | diff - names >>log
+say $? "with the reference's names"
+cat >regions.py <<'E7'
+from tvm_tirx.script import tirx as T
+ONE = T.cuda.LaunchConfig(grid=(1,), block=(1,))
+@T.function
+def k(A: T.Tensor((4,), "float32")):
+    x = nothing
+    with T.device_entry(launch=ONE):
+        A[0] = other
+    with T.device_entry(launch=ONE):
+        A[0] = third
+@T.function
+def h(A: T.Tensor((4,), "float32")):
+    with T.device_entry(launch=ONE):
+        A[0] = 1.0
+    A[1] = 2.0
+    with T.device_entry(launch=ONE):
+        A[2] = 3.0
+@T.function
+def f(A: T.Tensor((4,), "float32")):
+    with T.device_entry(launch=ONE):
+        A[0] = 1.0
+    T.device_entry(launch=ONE)
+E7
+told "what is wrong in regions, once, and host code between them" 1 regions.py -- "5:9 T0201 name 'nothing'" "7:16 T0201 name 'other'" \
+    "9:16 T0201 name 'third'" "14:5 T0299 a statement of the host, outside of the device regions" "21:5 T0250 a second device entry"
+
 # ---- Python itself is the oracle: what it prints for a file of print() is what tirc notes
 compare() { # NAME FILE
     python3 -W ignore "$2" >want 2>log &&
