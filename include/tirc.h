@@ -182,7 +182,8 @@ TIRC_API tirc_status tirc_emit(tirc_module *module, tirc_emit_format format, con
 /* ---- running on the CPU ---- */
 typedef struct tirc_argument {
     const char *name; /* of the parameter */
-    void *data;       /* elements in C order, little-endian, sub-byte types packed low first; or one scalar */
+    void *data; /* elements in C order, little-endian, 4-bit types packed low first, 6-bit types in bytes; or
+                   one scalar */
     const char *dtype; /* as in tirc_parameter; NULL: not checked */
     uint32_t rank;     /* with shape NULL: shape not checked (bytes bounds the access) */
     const int64_t *shape;

@@ -49,7 +49,7 @@ uint64_t tirc_dtype_encode(const char *dtype, double value) {
 
 /* ---- elements; sub-byte types are packed, low bits first ---- */
 uint64_t api_array_bits(num_dtype dtype, const void *data, uint64_t index) {
-    unsigned width = num_dtype_bits(dtype);
+    unsigned width = num_dtype_storage_bits(dtype);
     const uint8_t *bytes = data;
     uint64_t bits = 0;
     if (width >= 8) {
@@ -63,7 +63,7 @@ uint64_t api_array_bits(num_dtype dtype, const void *data, uint64_t index) {
 }
 
 void api_array_put(num_dtype dtype, void *data, uint64_t index, uint64_t bits) {
-    unsigned width = num_dtype_bits(dtype);
+    unsigned width = num_dtype_storage_bits(dtype);
     uint8_t *bytes = data;
     if (width >= 8) {
         memcpy(bytes + index * (width / 8), &bits, width / 8);
@@ -109,7 +109,7 @@ tirc_status api_array_allocate(tirc_session *session, num_dtype dtype, uint32_t 
             return api_array_fail(session, "T0813",
                                   "axis %u has %" PRId64 " elements: the array is not possible", d, shape[d]);
     }
-    array->bytes = (array->count * num_dtype_bits(dtype) + 7) / 8;
+    array->bytes = (array->count * num_dtype_storage_bits(dtype) + 7) / 8;
     array->data = NULL; /* the caller allocates: another heap */
     return TIRC_OK;
 }

@@ -237,15 +237,20 @@ static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argum
         return false;
     if (!argument->shape || is_storage(tensor, *layout, argument))
         return good;
-    bool same = argument->rank == tensor->type.rank;
-    for (uint32_t d = 0; same && d < tensor->type.rank; ++d)
+    uint32_t rank = tensor->type.rank, lanes = tensor->type.lanes;
+    bool same = argument->rank == rank + (lanes > 1) && (lanes == 1 || argument->shape[rank] == lanes);
+    for (uint32_t d = 0; same && d < rank; ++d)
         same = argument->shape[d] == extents[d];
     if (!same) {
+        int64_t *wanted_shape = BASE_NEW_ARRAY(run->module->session->arena, int64_t, rank + 1);
+        for (uint32_t d = 0; d < rank; ++d)
+            wanted_shape[d] = extents[d];
+        wanted_shape[rank] = lanes;
         base_builder words;
         base_builder_start(&words, run->module->session->arena);
         shape_words(argument->shape, argument->rank, &words);
         base_builder_string(&words, ", the kernel wants ");
-        shape_words(extents, tensor->type.rank, &words);
+        shape_words(wanted_shape, rank + (lanes > 1), &words);
         base_report(list, BASE_ERROR, "T0806", BASE_NO_SPAN, "`%s` has shape %s", tensor->name, words.data);
         good = false;
     }
@@ -253,7 +258,7 @@ static bool check_tensor(api_run *run, const ir_tensor *tensor, const tirc_argum
 }
 
 static uint64_t bytes_of(const ir_tensor_type *type, int64_t elements) {
-    return ((uint64_t)elements * num_dtype_bits(type->dtype) * type->lanes + 7) / 8;
+    return ((uint64_t)elements * num_dtype_storage_bits(type->dtype) * type->lanes + 7) / 8;
 }
 
 static bool product(const int64_t *extents, uint32_t rank, int64_t *out) {
@@ -358,7 +363,7 @@ static bool make_storage(api_run *run, const ir_tensor *tensor, const tirc_argum
             layout_row_major(run->module->session->arena, extents, type->rank, &(layout_error){0});
         if (!is_storage(tensor, layout, argument) && dense &&
             !layout_equal(run->module->session->arena, dense, layout) && argument->bytes == needed &&
-            num_dtype_bits(type->dtype) >= 8) {
+            num_dtype_storage_bits(type->dtype) >= 8) {
             if (run->device_data) {
                 base_report(diagnostics_of(run), BASE_ERROR, "T0919", BASE_NO_SPAN,
                             "`%s` has a layout of its own; on the GPU its data must lie as the layout says, "

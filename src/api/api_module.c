@@ -115,7 +115,7 @@ static void describe_ir_parameter(base_arena *arena, const ir_function *function
         return;
     }
     const ir_tensor_type *type = &from->tensor->type;
-    int64_t *shape = BASE_NEW_ARRAY(arena, int64_t, type->rank);
+    int64_t *shape = BASE_NEW_ARRAY(arena, int64_t, type->rank + 1);
     to->is_tensor = true;
     to->dtype = num_dtype_name(type->dtype);
     to->rank = type->rank;
@@ -123,6 +123,8 @@ static void describe_ir_parameter(base_arena *arena, const ir_function *function
     for (uint32_t d = 0; d < type->rank; ++d)
         if (!ir_is_int(type->shape[d], &shape[d]))
             shape[d] = -1;
+    if (type->lanes > 1) /* elements that are vectors: their lanes are the last axis */
+        shape[to->rank++] = type->lanes;
 }
 
 static void describe_ir(tirc_module *module) {

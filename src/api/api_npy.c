@@ -143,7 +143,7 @@ static tirc_status check_wanted(const read_call *call, num_dtype found, const np
 static void copy_elements(const tirc_array *array, num_dtype dtype, const npy_header *header,
                           const unsigned char *from) {
     unsigned bytes = num_dtype_bytes(dtype);
-    if (!header->fortran_order && num_dtype_bits(dtype) >= 8) {
+    if (!header->fortran_order && num_dtype_storage_bits(dtype) >= 8) {
         if (array->bytes)
             memcpy(array->data, from, array->bytes);
         return;
@@ -443,7 +443,7 @@ static void zip_around(base_builder *before, base_builder *after, uint32_t crc, 
 /* NumPy has no sub-byte types: one element a byte. */
 static const void *plain_data(const write_call *call, num_dtype dtype, uint64_t *size) {
     *size = call->array->bytes;
-    if (num_dtype_bits(dtype) >= 8)
+    if (num_dtype_storage_bits(dtype) >= 8)
         return call->array->data;
     unsigned char *wide = base_arena_allocate(call->session->arena, call->array->count);
     for (uint64_t i = 0; i < call->array->count; ++i)

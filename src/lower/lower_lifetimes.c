@@ -138,7 +138,7 @@ void lower_note_part(lower_context *context, const ir_tensor *tensor, const ir_e
     lower_part part = {.name = tensor->name, .tensor = tensor, .root = root, .span = tensor->span};
     part.bytes = lower_tensor_bytes(tensor);
     part.known = part.bytes && (!offset || (ir_is_int(offset, &elements) && elements >= 0));
-    uint64_t bits = (uint64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    uint64_t bits = (uint64_t)num_dtype_storage_bits(tensor->type.dtype) * tensor->type.lanes;
     part.offset = (uint64_t)elements * bits / 8;
     /* The footprint counts from the pointer; what lies before the layout's origin is not the view's. */
     const layout_tile *layout = tensor->type.layout;

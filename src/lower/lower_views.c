@@ -88,10 +88,10 @@ static bool find_place(lower_context *context, const ir_expr *pointer, num_dtype
         return rescale(context, &own, from, dtype) && add_offset(context, p, own.offset);
     case IR_POINTER_OFFSET:
         if (!find_place(context, pointer->args[0], dtype, span, p) || !ir_is_int(pointer->args[1], &bytes) ||
-            bytes > INT64_MAX / 16 || bytes < INT64_MIN / 16 || bytes * 8 % num_dtype_bits(dtype))
+            bytes > INT64_MAX / 16 || bytes < INT64_MIN / 16 || bytes * 8 % num_dtype_storage_bits(dtype))
             return false;
         return add_offset(context, p,
-                          ir_int(context->module, NUM_DTYPE_I64, bytes * 8 / num_dtype_bits(dtype)));
+                          ir_int(context->module, NUM_DTYPE_I64, bytes * 8 / num_dtype_storage_bits(dtype)));
     default:
         return false;
     }

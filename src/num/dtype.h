@@ -62,6 +62,10 @@ static inline unsigned num_dtype_bits(num_dtype dtype) {
 static inline unsigned num_dtype_bytes(num_dtype dtype) {
     return (num_dtype_bits(dtype) + 7) / 8;
 }
+/* Of an element in an array: those of 6 bits take a byte each, those of 4 bits lie two in a byte. */
+static inline unsigned num_dtype_storage_bits(num_dtype dtype) {
+    return num_dtype_bits(dtype) == 6 ? 8 : num_dtype_bits(dtype);
+}
 static inline num_class num_dtype_class(num_dtype dtype) {
     return (num_class)num_dtype_row_of(dtype)->class;
 }

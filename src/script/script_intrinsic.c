@@ -294,7 +294,7 @@ script_value script_word_reinterpret(script_evaluator *e, const script_call *cal
     if (ir_type_equal(x->type, type))
         return script_expr(x);
     if (x->type.kind == IR_TYPE_PRIM && type.kind == IR_TYPE_PRIM && x->type.lanes == 1 && type.lanes == 1)
-        return script_expr(ir_rebuild(e->module, ir_make(e->module, IR_REINTERPRET, type, &x, 1), &x));
+        return script_expr(ir_reinterpret(e->module, type, x));
     return script_expr(ir_make(e->module, IR_REINTERPRET, type, &x, 1));
 }
 
@@ -309,7 +309,8 @@ script_value script_word_limit(script_evaluator *e, const script_call *call) {
         /* the largest finite value: what saturation gives */
         double finite = dtype == NUM_DTYPE_F64 ? 1.7976931348623157e308
                                                : num_decode(dtype, num_encode(dtype, 1e300, NUM_RN, true));
-        double value = which == 2 ? huge : which == 1 ? finite : -finite;
+        double least = dtype == NUM_DTYPE_F8E8M0FNU ? num_decode(dtype, 0) : -finite; /* it has no sign */
+        double value = which == 2 ? huge : which == 1 ? finite : least;
         return script_expr(ir_float(e->module, dtype, value));
     }
     if (which == 2 || dtype == NUM_DTYPE_BOOL)

@@ -5,8 +5,7 @@
 #include "script/script_evaluate.h"
 
 static const ir_expr *bits_as(script_evaluator *e, const ir_expr *x, num_dtype dtype) {
-    ir_type type = ir_type_prim(dtype, 1);
-    return ir_rebuild(e->module, ir_make(e->module, IR_REINTERPRET, type, &x, 1), &x);
+    return ir_reinterpret(e->module, ir_type_prim(dtype, 1), x);
 }
 
 static const ir_expr *argument(script_evaluator *e, const script_call *call, size_t i, num_dtype dtype) {

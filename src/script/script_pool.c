@@ -29,7 +29,7 @@ struct script_pool {
 /* ---- pools ---- */
 
 static bool storage_bytes(const ir_tensor *tensor, int64_t *bytes) {
-    int64_t extent, bits = (int64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    int64_t extent, bits = (int64_t)num_dtype_storage_bits(tensor->type.dtype) * tensor->type.lanes;
     if (tensor->type.layout && (!layout_footprint(tensor->type.layout, LAYOUT_AXIS_M, &extent) ||
                                 __builtin_mul_overflow(bits, extent, &bits)))
         return false;
@@ -179,7 +179,7 @@ static script_value place(script_evaluator *e, const script_call *call, script_p
                           ir_tensor_type *type, int64_t align) {
     int64_t shape[MAX_RANK];
     layout_error error = {NULL};
-    unsigned bits = num_dtype_bits(type->dtype) * type->lanes;
+    unsigned bits = num_dtype_storage_bits(type->dtype) * type->lanes;
     if (type->rank > MAX_RANK || !script_constant_shape(e, type, shape) || type->strides) {
         base_diagnostic *d =
             script_error(e, "T0446", call->span,

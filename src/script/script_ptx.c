@@ -120,10 +120,9 @@ static bool carrier_of(ir_type type, ir_type *carrier) {
 static const ir_expr *reinterpreted(matcher *m, const ir_expr *x, ir_type type) {
     if (ir_type_equal(x->type, type))
         return x;
-    const ir_expr *made = ir_make(m->e->module, IR_REINTERPRET, type, &x, 1);
     return x->type.lanes == 1 && type.lanes == 1 && x->type.kind == IR_TYPE_PRIM
-               ? ir_rebuild(m->e->module, made, &x)
-               : made;
+               ? ir_reinterpret(m->e->module, type, x)
+               : ir_make(m->e->module, IR_REINTERPRET, type, &x, 1);
 }
 
 static ptx_pattern_operand add_argument(matcher *m, const ir_expr *x) {

@@ -350,7 +350,7 @@ static const ir_expr *tmem_start(script_evaluator *e, const ir_tensor *tensor, c
                                  const script_part *parts, const digits *d, base_span span) {
     uint32_t separators[MAX_DIGITS + 1];
     layout_error error = {NULL};
-    int64_t bits = (int64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    int64_t bits = (int64_t)num_dtype_storage_bits(tensor->type.dtype) * tensor->type.lanes;
     int64_t per = bits < 32 ? 32 / bits : 1;
     const ir_expr *start[MAX_RANK];
     const layout_tile *group = layout_group(e->arena, layout, d->split, d->count, separators, &error);
@@ -435,7 +435,7 @@ static script_value tiled(script_evaluator *e, ir_tensor *tensor, const script_p
     } else if (d.moves) { /* the address holds the origin already */
         type.layout = without_origin(e, type.layout, layout, 1u << LAYOUT_AXIS_M);
         while (type.align > 1 &&
-               step % (1 << 20) * num_dtype_bits(type.dtype) * type.lanes % (type.align * 8) != 0)
+               step % (1 << 20) * num_dtype_storage_bits(type.dtype) * type.lanes % (type.align * 8) != 0)
             type.align /= 2;
         pointer = script_element_address(e, tensor, start_of(e, parts, rank, span), span);
         if (!pointer)

@@ -204,7 +204,7 @@ static bool read_align(script_evaluator *e, const script_call *call, script_tens
  * on element numbers: they agree when storage starts on a period. */
 static void align_swizzle(script_tensor_type *type) {
     const layout_tile *layout = type->type.layout;
-    int64_t bits = (int64_t)num_dtype_bits(type->type.dtype) * type->type.lanes;
+    int64_t bits = (int64_t)num_dtype_storage_bits(type->type.dtype) * type->type.lanes;
     if (type->has_align || !layout || !layout->swizzle.present || layout->swizzle.length == 0)
         return;
     int64_t period = layout_swizzle_period(layout->swizzle);
@@ -223,7 +223,7 @@ static bool read_step(script_evaluator *e, script_value v, base_span span, const
 
 static bool read_byte_offset(script_evaluator *e, const script_call *call, const ir_tensor_type *type,
                              int64_t *offset) {
-    int64_t bits = (int64_t)num_dtype_bits(type->dtype) * type->lanes, bytes;
+    int64_t bits = (int64_t)num_dtype_storage_bits(type->dtype) * type->lanes, bytes;
     const script_value *v = script_argument_of(call, "byte_offset");
     base_span span = script_argument_span(call, "byte_offset");
     if (!v)
@@ -448,7 +448,7 @@ bool script_is_single(const ir_tensor *tensor) {
 }
 
 static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, base_span span) {
-    int64_t bytes = ((int64_t)num_dtype_bits(type->dtype) * type->lanes + 7) / 8, extent_value;
+    int64_t bytes = ((int64_t)num_dtype_storage_bits(type->dtype) * type->lanes + 7) / 8, extent_value;
     if (!script_need_kernel(e, span, "an allocation"))
         return false;
     if (type->scope == IR_SCOPE_TMEM) {

@@ -93,7 +93,7 @@ script_value script_word_tensor_offset_of(script_evaluator *e, const script_call
     const ir_tensor *tensor = call->receiver.as.tensor;
     const ir_expr *const *indices;
     script_value region, position;
-    int64_t shape[MAX_RANK], bits = (int64_t)num_dtype_bits(tensor->type.dtype) * tensor->type.lanes;
+    int64_t shape[MAX_RANK], bits = (int64_t)num_dtype_storage_bits(tensor->type.dtype) * tensor->type.lanes;
     if (!script_indices(e, call->receiver.as.tensor, call->value[0], call->place[0], &indices, &region))
         return script_poison();
     if (region.kind == SCRIPT_VALUE_REGION) {
@@ -221,8 +221,8 @@ static bool scaled_extent(script_evaluator *e, const ir_expr *extent, int64_t ra
 static script_value view_dtype(script_evaluator *e, const script_call *call, ir_tensor *tensor,
                                ir_type element) {
     ir_tensor_type type = tensor->type;
-    int64_t from = (int64_t)num_dtype_bits(type.dtype) * type.lanes;
-    int64_t to = (int64_t)num_dtype_bits((num_dtype)element.dtype) * element.lanes, ratio;
+    int64_t from = (int64_t)num_dtype_storage_bits(type.dtype) * type.lanes;
+    int64_t to = (int64_t)num_dtype_storage_bits((num_dtype)element.dtype) * element.lanes, ratio;
     layout_error error = {NULL};
     const ir_expr **shape = base_arena_copy(e->arena, type.shape, type.rank * sizeof(*shape));
     bool narrower = to < from;

@@ -404,7 +404,7 @@ static script_value view_dtype(script_evaluator *e, const script_call *call, con
     ir_type type;
     if (!script_to_dtype(e, dtype->value, &type, dtype->span))
         return script_poison();
-    int64_t from = (int64_t)num_dtype_bits(parent->type.dtype) * parent->type.lanes;
+    int64_t from = (int64_t)num_dtype_storage_bits(parent->type.dtype) * parent->type.lanes;
     int64_t to = (int64_t)num_dtype_bits((num_dtype)type.dtype) * type.lanes;
     int64_t up = to < from ? from / to : 1, down = to > from ? to / from : 1, shape[MAX_RANK];
     script_value method = script_get_attribute(e, window->parent, "view", call->span);

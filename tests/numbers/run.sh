@@ -266,6 +266,56 @@ converts packed sm_90a "1 1 1 1 1 1" low=1065402368@uint32 high=1073758080@uint3
 converts scaled sm_100a "1 1 1 1 1" three=3@float32 one=1@float32 factors=32640@uint16 narrow=14776@uint16
 converts family sm_107a "1 1 1" small=1e-9@float32 one=1@float32 factor=128@uint8
 
+# Storage: elements of every width in arrays, and vectors as elements, whose lanes are the last axis of the array.
+while read -r type lanes want; do
+    kernel=${type}x$lanes element=$type shape="16,"
+    [ "$lanes" -gt 1 ] && element=${type}x$lanes shape="$((16 / lanes)),"
+    cat >"$work/storage.py" <<P
+from tvm_tirx.script import tirx as T
+@T.function
+def k(A: T.Tensor(($shape), "$element"), B: T.Tensor(($shape), "$element")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(1,)))
+    s = T.alloc_shared(($shape), "$element")
+    for i in range($((16 / lanes))):
+        s[i] = A[$((16 / lanes - 1)) - i]
+    for i in range($((16 / lanes))):
+        B[i] = s[i]
+P
+    "$tirc" run "$work/storage.py" --arg A=arange --arg B=zeros --out "B=$work/storage.npy" --show B >"$work/log" 2>&1 &&
+        [ "$(sed -n 's/^B = [a-z0-9_]*\[[0-9, ]*\]: //p' "$work/log")" = "$want" ]
+    say $? "storage: $kernel"
+done <<'L'
+float6_e2m3fn 1 7.5 7.5 7.5 7.5 7.5 7.5 7.5 7.5 7 6 5 4 3 2 1 0
+float6_e3m2fn 1 16 14 12 12 12 10 8 8 7 6 5 4 3 2 1 0
+float4_e2m1fn 1 6 6 6 6 6 6 6 6 6 6 4 4 3 2 1 0
+float6_e2m3fn 4 7.5 7.5 7.5 7.5 7.5 7.5 7.5 7.5 4 5 6 7 0 1 2 3
+float4_e2m1fn 8 6 6 6 6 6 6 6 6 0 1 2 3 4 4 6 6
+float16 2 14 15 12 13 10 11 8 9 6 7 4 5 2 3 0 1
+int8 4 12 13 14 15 8 9 10 11 4 5 6 7 0 1 2 3
+float64 2 14 15 12 13 10 11 8 9 6 7 4 5 2 3 0 1
+uint64 4 12 13 14 15 8 9 10 11 4 5 6 7 0 1 2 3
+float8_e4m3fn 16 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+L
+cat >"$work/bits.py" <<'P'
+from tvm_tirx.script import tirx as T
+@T.function
+def k(A: T.Tensor((5,), "float32"), B: T.Tensor((2,), "uint16"), C: T.Tensor((1,), "float8_e8m0fnu")):
+    T.device_entry(launch=T.cuda.LaunchConfig(grid=(1,), block=(1,)))
+    A[0] = T.reinterpret("float32", T.uint32(0x3FC00000))
+    A[1] = T.cast(T.reinterpret("float8_e4m3fn", T.uint8(0xB8)), "float32")
+    A[2] = T.cast(T.reinterpret("float16", T.reinterpret("uint16", T.bfloat16(1.5))), "float32")
+    A[3] = T.cast(T.reinterpret("int64", T.float64(-0.0)) >> 63, "float32")
+    A[4] = T.reinterpret("float32", T.uint32(0x7FA00001))
+    B[0] = T.reinterpret("uint16", T.float16(1))
+    B[1] = T.reinterpret("uint16", T.bfloat16("-inf"))
+    C[0] = T.min_value("float8_e8m0fnu")
+P
+"$tirc" run "$work/bits.py" --arg A=zeros --arg B=zeros --arg C=zeros --show A --show B --show C >"$work/log" 2>&1 &&
+    [ "$(sed 's/.*: //' "$work/log" | tr '\n' '|')" = "1.5 -1 1.9375 -1 nan|15360 65408|5.87747175e-39|" ]
+say $? "bits of constants, and the least e8m0"
+"$tirc" build "$work/bits.py" --emit tir >"$work/log" 2>&1 && [ "$(grep -c reinterpret "$work/log")" -eq 1 ] # the NaN
+say $? "reinterpret of a constant folds, but to a NaN, whose bits a constant does not keep"
+
 # G12: every width of access, aligned as one access, and one element off as an error with the requirement
 for type in int8 float16 float32 float64; do
     for lanes in 2 4 8 16; do
