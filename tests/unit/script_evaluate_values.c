@@ -412,7 +412,7 @@ static void casts_and_limits(void **state) {
          "j = T.boolean(n)\n",
          "a: int32 = int32(A[tx]) + int32(A[0]) + int32(A[1])\n"
          "b: uint32 = reinterpret[uint32](A[tx])\n"
-         "c: int32 = reinterpret[int32](1.0)\n"
+         "c: int32 = 1065353216\n"
          "d: float32 = nan\n"
          "e: int8 = -1_int8\n"
          "f: bool = True\n"
