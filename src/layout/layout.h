@@ -78,6 +78,8 @@ typedef struct layout_error {
 const layout_tile *layout_make(base_arena *arena, const layout_iter *shard, uint32_t shard_count,
                                const layout_iter *replica, uint32_t replica_count, const int64_t *offsets,
                                uint32_t offset_axes, layout_error *error);
+/* The same in another arena. */
+const layout_tile *layout_copy(base_arena *arena, const layout_tile *layout);
 const layout_tile *layout_row_major(base_arena *arena, const int64_t *shape, uint32_t rank,
                                     layout_error *error);
 bool layout_size(const layout_tile *layout, int64_t *size);                   /* product of shard extents */

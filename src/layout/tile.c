@@ -85,6 +85,13 @@ layout_tile *layout_like(base_arena *arena, const layout_tile *from, layout_iter
     return tile;
 }
 
+const layout_tile *layout_copy(base_arena *arena, const layout_tile *layout) {
+    layout_tile *tile = base_arena_copy(arena, layout, sizeof *layout);
+    tile->shard = base_arena_copy(arena, layout->shard, sizeof *layout->shard * layout->shard_count);
+    tile->replica = base_arena_copy(arena, layout->replica, sizeof *layout->replica * layout->replica_count);
+    return tile;
+}
+
 const layout_tile *layout_make(base_arena *arena, const layout_iter *shard, uint32_t shard_count,
                                const layout_iter *replica, uint32_t replica_count, const int64_t *offsets,
                                uint32_t offset_axes, layout_error *error) {

@@ -369,7 +369,7 @@ void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_STORE, e->statement);
     statement->as.store.tensor = tensor;
     statement->as.store.count = count;
-    statement->as.store.indices = indices;
+    statement->as.store.indices = base_arena_copy(e->module->arena, indices, count * sizeof(*indices));
     statement->as.store.value = x;
     script_emit(e, statement);
 }

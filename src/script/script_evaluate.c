@@ -33,7 +33,7 @@ static void define(script_evaluator *e, const script_options *options, const scr
 
 static void add_parameter(script_evaluator *e, const char *name, ir_tensor *tensor, ir_var *var) {
     ir_parameter parameter = {.name = base_name_of(e->names, name), .tensor = tensor, .var = var};
-    base_vector_push(e->arena, &e->function->parameters, parameter);
+    base_vector_push(e->module->arena, &e->function->parameters, parameter);
 }
 
 static void tensor_parameter(script_evaluator *e, const script_node *p, const script_tensor_type *type) {
@@ -47,7 +47,7 @@ static void tensor_parameter(script_evaluator *e, const script_node *p, const sc
         script_bind(e, p->text, script_poison(), SCRIPT_BIND_PLAIN, p->span);
         return;
     }
-    ir_tensor *tensor = ir_tensor_create(e->module, p->text, &type->type, IR_TENSOR_PARAMETER, NULL, p->span);
+    ir_tensor *tensor = script_tensor_create(e, p->text, &type->type, IR_TENSOR_PARAMETER, NULL, p->span);
     add_parameter(e, p->text, tensor, NULL);
     script_bind(e, p->text, script_tensor(tensor), SCRIPT_BIND_PLAIN, p->span);
 }
@@ -295,13 +295,13 @@ void script_build_kernel(script_evaluator *e, const script_node *node, const scr
 
 /* ---- the module ---- */
 
-static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnostics, const script_ast *ast,
-                                   const script_options *options) {
+static script_evaluator *evaluator(base_arena *arena, base_arena *of_module, base_diagnostics *diagnostics,
+                                   const script_ast *ast, const script_options *options) {
     script_evaluator *e = BASE_NEW(arena, script_evaluator);
     e->arena = arena;
     e->diagnostics = diagnostics;
     e->names = ast->names;
-    e->module = ir_module_create_with(arena, diagnostics, e->names);
+    e->module = ir_module_create_with(of_module, diagnostics, e->names);
     e->steps_left = e->step_limit = options->step_limit ? options->step_limit : 10000000;
     e->unreachable = base_map_create(arena);
     e->depth_limit = options->depth_limit ? options->depth_limit : 200;
@@ -311,6 +311,7 @@ static script_evaluator *evaluator(base_arena *arena, base_diagnostics *diagnost
     e->defined = base_map_create(arena);
     e->let_values = base_map_create(arena);
     e->let_queries = base_map_create(arena);
+    e->layouts = base_map_create(arena);
     e->unnamed = base_map_create(arena);
     e->sources = base_map_create(arena);
     e->collisions = base_map_create(arena);
@@ -326,13 +327,16 @@ ir_module *script_evaluate(base_arena *arena, base_diagnostics *diagnostics, con
                            const char *entry, const script_options *options) {
     if (!options)
         options = &defaults;
-    script_evaluator *e = evaluator(arena, diagnostics, ast, options);
+    base_arena *own = base_arena_create(base_arena_heap(arena));
+    script_evaluator *e = evaluator(own, arena, diagnostics, ast, options);
     e->entry = entry;
     for (size_t i = 0; i < options->define_count; i++)
         define(e, options, &options->defines[i]);
     script_statements(e, &ast->body);
     script_choose_kernels(e, ast, options);
-    return e->module;
+    ir_module *module = e->module;
+    base_arena_destroy(own);
+    return module;
 }
 
 /* ---- a layout alone ---- */
@@ -341,7 +345,7 @@ const layout_tile *script_evaluate_layout(base_arena *arena, base_diagnostics *d
     script_ast *none = BASE_NEW(arena, script_ast);
     none->names = base_names_create(arena);
     const script_options options = {.names = none->names};
-    script_evaluator *e = evaluator(arena, diagnostics, none, &defaults);
+    script_evaluator *e = evaluator(arena, arena, diagnostics, none, &defaults);
     const layout_tile *layout = NULL;
     script_import_words(e, BASE_NO_SPAN);
     for (int i = 0; i < LAYOUT_AXIS_COUNT; i++)

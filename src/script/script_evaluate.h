@@ -77,7 +77,7 @@ typedef struct script_set_key {
 struct script_evaluator {
     base_map *ptx_instructions;     /* script_ptx.c: hash of the name -> what is known of it */
     struct script_matcher *matcher; /* script_ptx.c: room that no instruction uses now */
-    base_arena *arena;
+    base_arena *arena; /* for what lives while the script runs; what the IR refers to is in the module's */
     base_diagnostics *diagnostics;
     ir_module *module;
     base_names *names;
@@ -111,6 +111,7 @@ struct script_evaluator {
     ir_function *function;
     ir_stmt *block;
     base_span statement;
+    base_map *layouts;       /* layout -> the module's copy of it */
     base_map *unnamed;       /* tensors that no assignment named yet */
     base_map *sources;       /* name of a function of CUDA source text -> the text */
     base_map *collisions;    /* tensors whose colliding elements were reported */
@@ -313,6 +314,9 @@ bool script_region_indices(script_evaluator *e, script_region *region, base_span
 const ir_expr *script_length(script_evaluator *e, const ir_expr *stop, const ir_expr *start, base_span span);
 void script_store(script_evaluator *e, ir_tensor *tensor, const ir_expr *const *indices, uint32_t count,
                   script_value value, base_span target_span, base_span value_span);
+/* As ir_tensor_create, with a layout that the module keeps. */
+ir_tensor *script_tensor_create(script_evaluator *e, const char *name, const ir_tensor_type *type,
+                                ir_tensor_kind kind, const ir_expr *data, base_span span);
 /* A one-element tensor, allocated here. */
 ir_tensor *script_scalar_create(script_evaluator *e, const char *name, ir_type type, ir_scope scope,
                                 base_span span);

@@ -304,7 +304,7 @@ script_value script_word_pool_commit(script_evaluator *e, const script_call *cal
         base_help(e->diagnostics, d, "alloc(shape, dtype) before commit(), or leave the pool out");
         return script_poison();
     }
-    const ir_expr **shape = BASE_NEW_ARRAY(e->arena, const ir_expr *, 1);
+    const ir_expr **shape = BASE_NEW_ARRAY(e->module->arena, const ir_expr *, 1);
     shape[0] = ir_int(e->module, NUM_DTYPE_I32, bytes);
     pool->storage->type.shape = shape;
     pool->pool.high = bytes;

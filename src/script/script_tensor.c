@@ -421,7 +421,7 @@ script_value script_word_match_buffer(script_evaluator *e, const script_call *ca
         if (!x || x->op != IR_VAR || x->at.var != parameter->var || x->type.kind != IR_TYPE_POINTER)
             continue;
         ir_tensor *tensor =
-            ir_tensor_create(e->module, parameter->name, &type.type, IR_TENSOR_PARAMETER, NULL, call->span);
+            script_tensor_create(e, parameter->name, &type.type, IR_TENSOR_PARAMETER, NULL, call->span);
         script_created(e, tensor);
         script_binding *binding = script_find_local(e, parameter->name);
         if (binding)
@@ -493,11 +493,26 @@ static bool check_allocation(script_evaluator *e, const ir_tensor_type *type, ba
     return true;
 }
 
+ir_tensor *script_tensor_create(script_evaluator *e, const char *name, const ir_tensor_type *type,
+                                ir_tensor_kind kind, const ir_expr *data, base_span span) {
+    ir_tensor *tensor = ir_tensor_create(e->module, name, type, kind, data, span);
+    if (type->layout) {
+        const layout_tile *kept = base_map_get(e->layouts, BASE_KEY(type->layout));
+        if (!kept) {
+            kept = layout_copy(e->module->arena, type->layout);
+            base_map_set(e->layouts, BASE_KEY(type->layout), (void *)(uintptr_t)kept);
+            base_map_set(e->layouts, BASE_KEY(kept), (void *)(uintptr_t)kept);
+        }
+        tensor->type.layout = kept;
+    }
+    return tensor;
+}
+
 script_value script_allocate(script_evaluator *e, const ir_tensor_type *type, base_span span) {
     if (!script_check_strides(e, type, false, span) || !check_allocation(e, type, span))
         return script_poison();
-    ir_tensor *tensor = ir_tensor_create(e->module, script_temporary_name(e, "tensor"), type,
-                                         IR_TENSOR_ALLOCATION, NULL, span);
+    ir_tensor *tensor =
+        script_tensor_create(e, script_temporary_name(e, "tensor"), type, IR_TENSOR_ALLOCATION, NULL, span);
     tensor->is_scalar = type->scope == IR_SCOPE_LOCAL && script_is_single(tensor) && type->layout == NULL;
     script_created(e, tensor);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_ALLOCATE, span);
@@ -590,7 +605,7 @@ script_value script_make_view(script_evaluator *e, const ir_tensor_type *type, c
     if (!script_need_kernel(e, span, "a view"))
         return script_poison();
     ir_tensor *tensor =
-        ir_tensor_create(e->module, script_temporary_name(e, "view"), type, IR_TENSOR_VIEW, data, span);
+        script_tensor_create(e, script_temporary_name(e, "view"), type, IR_TENSOR_VIEW, data, span);
     script_created(e, tensor);
     ir_stmt *statement = ir_stmt_create(e->module, IR_STMT_DECLARE, span);
     statement->as.declare.tensor = tensor;
