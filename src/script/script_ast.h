@@ -155,54 +155,9 @@ struct script_node {
     script_nodes body, orelse, decorators, parameters;
     const char *text2;
 };
+extern const uint8_t script_forms[SCRIPT_ERROR + 1];
 static inline script_node_form script_form_of(script_node_kind kind) {
-    switch (kind) {
-    case SCRIPT_NAME:
-    case SCRIPT_INTEGER:
-    case SCRIPT_REAL:
-    case SCRIPT_STRING:
-    case SCRIPT_BYTES:
-    case SCRIPT_TRUE:
-    case SCRIPT_FALSE:
-    case SCRIPT_NONE:
-    case SCRIPT_ELLIPSIS:
-        return SCRIPT_FORM_LEAF;
-    case SCRIPT_ATTRIBUTE:
-    case SCRIPT_SUBSCRIPT:
-    case SCRIPT_KEYWORD:
-    case SCRIPT_STARRED:
-    case SCRIPT_DOUBLE_STARRED:
-    case SCRIPT_UNARY:
-    case SCRIPT_BINARY:
-    case SCRIPT_NAMED:
-    case SCRIPT_EXPRESSION_STATEMENT:
-    case SCRIPT_AUGMENTED_ASSIGN:
-    case SCRIPT_WITH_ITEM:
-    case SCRIPT_BREAK:
-    case SCRIPT_CONTINUE:
-    case SCRIPT_PASS:
-    case SCRIPT_RETURN:
-    case SCRIPT_ASSERT:
-    case SCRIPT_RAISE:
-    case SCRIPT_PARAMETER:
-        return SCRIPT_FORM_PAIR;
-    case SCRIPT_FORMATTED:
-    case SCRIPT_LAMBDA:
-    case SCRIPT_IF:
-    case SCRIPT_FOR:
-    case SCRIPT_WHILE:
-    case SCRIPT_WITH:
-    case SCRIPT_ALIAS:
-    case SCRIPT_FUNCTION:
-    case SCRIPT_CLASS:
-    case SCRIPT_TRY:
-    case SCRIPT_HANDLER:
-    case SCRIPT_UNSUPPORTED:
-    case SCRIPT_ERROR:
-        return SCRIPT_FORM_BLOCK;
-    default:
-        return SCRIPT_FORM_LIST;
-    }
+    return (script_node_form)script_forms[kind];
 }
 
 struct script_ast {

@@ -47,10 +47,6 @@ script_word_kind script_keyword(const char *data, size_t size) {
     return SCRIPT_WORD_NONE;
 }
 
-base_span script_lexer_span(const script_lexer *lexer, uint32_t begin, uint32_t end) {
-    return (base_span){lexer->file, begin, end};
-}
-
 base_diagnostic *script_lexer_error(script_lexer *lexer, const char *code, uint32_t begin, uint32_t end,
                                     const char *format, ...) {
     if (lexer->quiet || lexer->line_failed)
@@ -118,17 +114,26 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* A set of ASCII characters, one bit each. */
-typedef struct character_set {
-    uint64_t low, high;
-} character_set;
-static const character_set letters = {0, 0x07FFFFFE87FFFFFEu}; /* A-Z _ a-z */
-static const character_set letters_and_digits = {0x03FF000000000000u, 0x07FFFFFE87FFFFFEu};
-static const character_set string_begins = {0x0000008400000000u, 0x0024004400240044u}; /* " ' BFRU bfru */
+/* What an ASCII character may begin or be: bits. */
+enum {
+    LETTER = 1 /* and _ */,
+    DIGIT = 2,
+    OPERATOR = 4 /* all but ! */,
+    STRING = 8 /* a quote or a letter before it */
+};
+/* clang-format off */
+static const uint8_t character_bits[256] = {
+    [0x20] = 0, 0, 8, 0, 0, 4, 4, 8, 4, 4, 4, 4, 4, 4, 4, 4,
+    [0x30] = 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 0,
+    [0x40] = 4, 1, 9, 1, 1, 1, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    [0x50] = 1, 1, 9, 1, 1, 9, 1, 1, 1, 1, 1, 4, 0, 4, 4, 1,
+    [0x60] = 0, 1, 9, 1, 1, 1, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    [0x70] = 1, 1, 9, 1, 1, 9, 1, 1, 1, 1, 1, 4, 4, 4, 4, 0,
+};
+/* clang-format on */
 
-static inline bool is_in(character_set set, char c) {
-    unsigned char u = (unsigned char)c;
-    return u < 0x80 && (u < 0x40 ? set.low >> u & 1 : set.high >> (u - 0x40) & 1);
+static inline bool is_a(char c, unsigned bits) {
+    return character_bits[(unsigned char)c] & bits;
 }
 
 bool script_name_starts(const char *data, uint32_t at, uint32_t end, uint32_t *size) {
@@ -137,7 +142,7 @@ bool script_name_starts(const char *data, uint32_t at, uint32_t end, uint32_t *s
     char c = data[at];
     *size = 1;
     if ((unsigned char)c < 0x80)
-        return is_in(letters, c);
+        return is_a(c, LETTER);
     uint32_t value;
     *size = utf8_size(data, at, end, &value);
     if (*size == 0) { /* reported by script_lexer_check_text: pass it as a letter */
@@ -164,7 +169,7 @@ static uint32_t name_end(const script_lexer *lexer, uint32_t at) {
     const char *data = lexer->data;
     const uint32_t end = lexer->end;
     for (uint32_t size;; at += size) {
-        while (at < end && is_in(letters_and_digits, data[at]))
+        while (at < end && is_a(data[at], LETTER | DIGIT))
             at++;
         if (at >= end || (unsigned char)data[at] < 0x80 || !script_name_continues(data, at, end, &size))
             return at;
@@ -531,28 +536,31 @@ static void read_number(script_lexer *lexer, script_token *token) {
 
 /* ---- operators ---- */
 
-/* The word, or the word with "=" behind it. */
-static script_word_kind with_assign(char next, script_word_kind plain, script_word_kind assign,
-                                    uint32_t *size) {
-    *size += next == '=';
-    return next == '=' ? assign : plain;
+static inline char character_at(const script_lexer *lexer, uint32_t at) {
+    return at < lexer->end ? lexer->data[at] : (char)0;
 }
 
-/* The word, its doubled form, and both with "=". */
-static script_word_kind doubled(const char next[3], char c, script_word_kind plain, script_word_kind twice,
-                                script_word_kind assign, script_word_kind twice_assign, uint32_t *size) {
-    if (next[1] != c)
-        return with_assign(next[1], plain, assign, size);
+/* The word, or the word with "=" at the place. */
+static script_word_kind with_assign(const script_lexer *lexer, uint32_t at, script_word_kind plain,
+                                    script_word_kind assign, uint32_t *size) {
+    bool found = character_at(lexer, at) == '=';
+    *size += found;
+    return found ? assign : plain;
+}
+
+/* The word at the place, its doubled form, and both with "=". */
+static script_word_kind doubled(const script_lexer *lexer, uint32_t at, script_word_kind plain,
+                                script_word_kind twice, script_word_kind assign,
+                                script_word_kind twice_assign, uint32_t *size) {
+    if (character_at(lexer, at + 1) != lexer->data[at])
+        return with_assign(lexer, at + 1, plain, assign, size);
     *size += 1;
-    return with_assign(next[2], twice, twice_assign, size);
+    return with_assign(lexer, at + 2, twice, twice_assign, size);
 }
 
 static script_word_kind operator_at(const script_lexer *lexer, uint32_t at, uint32_t *size) {
-    const char *data = lexer->data;
-    const char next[3] = {data[at], at + 1 < lexer->end ? data[at + 1] : (char)0,
-                          at + 2 < lexer->end ? data[at + 2] : (char)0};
     *size = 1;
-    switch (next[0]) {
+    switch (lexer->data[at]) {
     case '(':
         return SCRIPT_WORD_OPEN_ROUND;
     case ')':
@@ -572,44 +580,44 @@ static script_word_kind operator_at(const script_lexer *lexer, uint32_t at, uint
     case '~':
         return SCRIPT_WORD_TILDE;
     case '.':
-        *size = next[1] == '.' && next[2] == '.' ? 3 : 1;
+        *size = character_at(lexer, at + 1) == '.' && character_at(lexer, at + 2) == '.' ? 3 : 1;
         return *size == 3 ? SCRIPT_WORD_ELLIPSIS : SCRIPT_WORD_DOT;
     case ':':
         /* In a replacement field, ":=" is a format specification that starts with "=". */
         if (lexer->base_brackets && lexer->brackets.count == 0)
             return SCRIPT_WORD_COLON;
-        return with_assign(next[1], SCRIPT_WORD_COLON, SCRIPT_WORD_WALRUS, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_COLON, SCRIPT_WORD_WALRUS, size);
     case '=':
-        return with_assign(next[1], SCRIPT_WORD_ASSIGN, SCRIPT_WORD_EQ, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_ASSIGN, SCRIPT_WORD_EQ, size);
     case '!':
-        return with_assign(next[1], SCRIPT_WORD_BANG, SCRIPT_WORD_NE, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_BANG, SCRIPT_WORD_NE, size);
     case '+':
-        return with_assign(next[1], SCRIPT_WORD_PLUS, SCRIPT_WORD_PLUS_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_PLUS, SCRIPT_WORD_PLUS_ASSIGN, size);
     case '-':
-        *size = next[1] == '>' ? 2 : 1;
+        *size = character_at(lexer, at + 1) == '>' ? 2 : 1;
         return *size == 2 ? SCRIPT_WORD_ARROW
-                          : with_assign(next[1], SCRIPT_WORD_MINUS, SCRIPT_WORD_MINUS_ASSIGN, size);
+                          : with_assign(lexer, at + 1, SCRIPT_WORD_MINUS, SCRIPT_WORD_MINUS_ASSIGN, size);
     case '%':
-        return with_assign(next[1], SCRIPT_WORD_PERCENT, SCRIPT_WORD_PERCENT_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_PERCENT, SCRIPT_WORD_PERCENT_ASSIGN, size);
     case '@':
-        return with_assign(next[1], SCRIPT_WORD_AT, SCRIPT_WORD_AT_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_AT, SCRIPT_WORD_AT_ASSIGN, size);
     case '&':
-        return with_assign(next[1], SCRIPT_WORD_AMPERSAND, SCRIPT_WORD_AMPERSAND_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_AMPERSAND, SCRIPT_WORD_AMPERSAND_ASSIGN, size);
     case '|':
-        return with_assign(next[1], SCRIPT_WORD_BAR, SCRIPT_WORD_BAR_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_BAR, SCRIPT_WORD_BAR_ASSIGN, size);
     case '^':
-        return with_assign(next[1], SCRIPT_WORD_CARET, SCRIPT_WORD_CARET_ASSIGN, size);
+        return with_assign(lexer, at + 1, SCRIPT_WORD_CARET, SCRIPT_WORD_CARET_ASSIGN, size);
     case '*':
-        return doubled(next, '*', SCRIPT_WORD_STAR, SCRIPT_WORD_DOUBLE_STAR, SCRIPT_WORD_STAR_ASSIGN,
+        return doubled(lexer, at, SCRIPT_WORD_STAR, SCRIPT_WORD_DOUBLE_STAR, SCRIPT_WORD_STAR_ASSIGN,
                        SCRIPT_WORD_DOUBLE_STAR_ASSIGN, size);
     case '/':
-        return doubled(next, '/', SCRIPT_WORD_SLASH, SCRIPT_WORD_DOUBLE_SLASH, SCRIPT_WORD_SLASH_ASSIGN,
+        return doubled(lexer, at, SCRIPT_WORD_SLASH, SCRIPT_WORD_DOUBLE_SLASH, SCRIPT_WORD_SLASH_ASSIGN,
                        SCRIPT_WORD_DOUBLE_SLASH_ASSIGN, size);
     case '<':
-        return doubled(next, '<', SCRIPT_WORD_LT, SCRIPT_WORD_SHIFT_LEFT, SCRIPT_WORD_LE,
+        return doubled(lexer, at, SCRIPT_WORD_LT, SCRIPT_WORD_SHIFT_LEFT, SCRIPT_WORD_LE,
                        SCRIPT_WORD_SHIFT_LEFT_ASSIGN, size);
     case '>':
-        return doubled(next, '>', SCRIPT_WORD_GT, SCRIPT_WORD_SHIFT_RIGHT, SCRIPT_WORD_GE,
+        return doubled(lexer, at, SCRIPT_WORD_GT, SCRIPT_WORD_SHIFT_RIGHT, SCRIPT_WORD_GE,
                        SCRIPT_WORD_SHIFT_RIGHT_ASSIGN, size);
     default:
         return SCRIPT_WORD_NONE;
@@ -882,13 +890,49 @@ static void join_line(script_lexer *lexer) {
 }
 
 /* A name or keyword; rest: behind its first character. */
-static inline void read_name(script_lexer *lexer, script_token *token, uint32_t rest) {
+static void read_name(script_lexer *lexer, script_token *token, uint32_t rest) {
     token->end = lexer->at = name_end(lexer, rest);
     token->word = script_keyword(lexer->data + token->begin, token->end - token->begin);
     token->kind = token->word ? SCRIPT_TOKEN_WORD : SCRIPT_TOKEN_NAME;
 }
 
-void script_lexer_next(script_lexer *lexer, script_token *token) {
+/* Most tokens: a name of ASCII letters or an operator inside a line, blanks before it. False: nothing was
+ * taken. */
+static bool read_common(script_lexer *lexer, script_token *token) {
+    const char *data = lexer->data;
+    uint32_t at = lexer->at;
+    const uint32_t end = lexer->end;
+    if (lexer->at_line_start || lexer->pending_dedents > 0)
+        return false;
+    while (at < end && data[at] == ' ')
+        at++;
+    if (at >= end || !is_a(data[at], LETTER | OPERATOR))
+        return false;
+    const char c = data[at], next = at + 1 < end ? data[at + 1] : (char)0;
+    if ((is_a(c, STRING) && is_a(next, STRING)) || (c == '.' && is_digit(next)))
+        return false; /* it may be a string or a number */
+    uint32_t to = at;
+    if (is_a(c, LETTER)) {
+        while (to < end && is_a(data[to], LETTER | DIGIT))
+            to++;
+        if (to < end && (unsigned char)data[to] >= 0x80)
+            return false;
+    }
+    *token = (script_token){.begin = at,
+                            .depth = (uint32_t)lexer->brackets.count,
+                            .starts_line = lexer->physical_start,
+                            .column = lexer->physical_column += at - lexer->at};
+    lexer->physical_start = false;
+    lexer->line_has_code = true;
+    if (to == at)
+        return read_word(lexer, token);
+    token->word = script_keyword(data + at, to - at);
+    token->kind = token->word ? SCRIPT_TOKEN_WORD : SCRIPT_TOKEN_NAME;
+    token->end = lexer->at = to;
+    return true;
+}
+
+static void read_any(script_lexer *lexer, script_token *token) {
     for (;;) {
         memset(token, 0, sizeof *token);
         if (lexer->pending_dedents > 0) {
@@ -933,11 +977,11 @@ void script_lexer_next(script_lexer *lexer, script_token *token) {
         lexer->physical_start = false;
         lexer->line_has_code = true;
         string_shape shape;
-        if (is_in(string_begins, c) && string_open(lexer, lexer->at, &shape)) {
+        if (is_a(c, STRING) && string_open(lexer, lexer->at, &shape)) {
             read_string(lexer, token);
             return;
         }
-        if (is_in(letters_and_digits, c) || (unsigned char)c >= 0x80 || c == '.') {
+        if (is_a(c, LETTER | DIGIT) || (unsigned char)c >= 0x80 || c == '.') {
             if (is_digit(c) ||
                 (c == '.' && lexer->at + 1 < lexer->end && is_digit(lexer->data[lexer->at + 1]))) {
                 read_number(lexer, token);
@@ -951,6 +995,11 @@ void script_lexer_next(script_lexer *lexer, script_token *token) {
         if (read_word(lexer, token))
             return;
     }
+}
+
+void script_lexer_next(script_lexer *lexer, script_token *token) {
+    if (!read_common(lexer, token))
+        read_any(lexer, token);
 }
 
 void script_lexer_restart_line(script_lexer *lexer, const script_token *token) {

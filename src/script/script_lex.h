@@ -172,7 +172,9 @@ uint32_t script_lexer_string_end(script_lexer *lexer, uint32_t begin, bool *clos
 uint32_t script_lexer_field_end(script_lexer *lexer, uint32_t begin, uint32_t at, bool *closed);
 const char *script_word_text(script_word_kind word);
 script_word_kind script_keyword(const char *data, size_t size); /* NONE for a name */
-base_span script_lexer_span(const script_lexer *lexer, uint32_t begin, uint32_t end);
+static inline base_span script_lexer_span(const script_lexer *lexer, uint32_t begin, uint32_t end) {
+    return (base_span){lexer->file, begin, end};
+}
 /* Reports unless quiet, and marks the line as failed. NULL when quiet or the line has failed before. */
 base_diagnostic *script_lexer_error(script_lexer *lexer, const char *code, uint32_t begin, uint32_t end,
                                     const char *format, ...) __attribute__((format(printf, 5, 6)));

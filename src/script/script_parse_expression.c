@@ -36,10 +36,9 @@ static script_node *parse_simple_atom(script_parser *parser, script_node_kind ki
     script_node *node = script_parser_node(parser, kind);
     if (kind == SCRIPT_NAME)
         node->text = script_parser_text(parser, &parser->token);
-    node->name_span = script_parser_span(parser);
-    uint32_t begin = parser->token.begin;
+    node->name_span = node->span; /* one token: there is nothing to finish */
     script_parser_advance(parser);
-    return script_parser_finish(parser, node, begin);
+    return node;
 }
 
 static bool at_comprehension(script_parser *parser) {
@@ -637,11 +636,10 @@ static script_node *parse_unary(script_parser *parser) {
     return node->b ? script_parser_finish(parser, node, begin) : NULL;
 }
 
-static script_node *parse_binary(script_parser *parser, int lowest) {
-    uint32_t begin = parser->token.begin;
-    script_node *left = parse_unary(parser);
-    while (left && parser->token.kind == SCRIPT_TOKEN_WORD &&
-           binary_levels[parser->token.word].level > lowest) {
+/* The operators behind left, which starts at begin. */
+static script_node *parse_binary_behind(script_parser *parser, script_node *left, uint32_t begin,
+                                        int lowest) {
+    while (left && binary_levels[parser->token.word].level > lowest) {
         binary_level found = binary_levels[parser->token.word];
         script_node *node = script_parser_node(parser, SCRIPT_BINARY);
         node->op = (script_operator)found.op;
@@ -652,6 +650,11 @@ static script_node *parse_binary(script_parser *parser, int lowest) {
         left = node->b ? script_parser_finish(parser, node, begin) : NULL;
     }
     return left;
+}
+
+static script_node *parse_binary(script_parser *parser, int lowest) {
+    uint32_t begin = parser->token.begin;
+    return parse_binary_behind(parser, parse_unary(parser), begin, lowest);
 }
 
 /* The comparison operator in hand; takes it. */
@@ -697,9 +700,8 @@ static script_operator take_comparison(script_parser *parser) {
     return op;
 }
 
-static script_node *parse_comparison(script_parser *parser) {
-    uint32_t begin = parser->token.begin;
-    script_node *left = parse_binary(parser, 0), *node = NULL;
+static script_node *parse_comparison_behind(script_parser *parser, script_node *left, uint32_t begin) {
+    script_node *node = NULL;
     if (!left)
         return NULL;
     BASE_VECTOR(script_operator) ops = {0};
@@ -725,10 +727,21 @@ static script_node *parse_comparison(script_parser *parser) {
     return script_parser_finish(parser, node, begin);
 }
 
+/* Can a word go on with an expression whose first operand was read? Most have one operand. */
+static bool is_infix(script_word_kind word) {
+    return binary_levels[word].level > 0 || (word >= SCRIPT_WORD_LT && word <= SCRIPT_WORD_NE) ||
+           word == SCRIPT_WORD_IN || word == SCRIPT_WORD_IS || word == SCRIPT_WORD_NOT ||
+           word == SCRIPT_WORD_AND || word == SCRIPT_WORD_OR;
+}
+
 static script_node *parse_inversion(script_parser *parser) {
-    if (!script_parser_at(parser, SCRIPT_WORD_NOT))
-        return parse_comparison(parser);
     uint32_t begin = parser->token.begin;
+    if (!script_parser_at(parser, SCRIPT_WORD_NOT)) {
+        script_node *left = parse_unary(parser);
+        return !left || !is_infix(parser->token.word)
+                   ? left
+                   : parse_comparison_behind(parser, parse_binary_behind(parser, left, begin, 0), begin);
+    }
     script_node *node = script_parser_node(parser, SCRIPT_UNARY);
     node->op = SCRIPT_OP_NOT;
     node->name_span = script_parser_span(parser);
@@ -740,10 +753,10 @@ static script_node *parse_inversion(script_parser *parser) {
     return node->a ? script_parser_finish(parser, node, begin) : NULL;
 }
 
-static script_node *parse_boolean(script_parser *parser, script_word_kind word, script_operator op,
-                                  script_node *(*parse)(script_parser *)) {
-    uint32_t begin = parser->token.begin;
-    script_node *left = parse(parser);
+/* "and" or "or" and more behind left. */
+static script_node *parse_boolean_behind(script_parser *parser, script_node *left, uint32_t begin,
+                                         script_word_kind word, script_operator op,
+                                         script_node *(*parse)(script_parser *)) {
     if (!left || !script_parser_at(parser, word))
         return left;
     script_node *node = script_parser_node(parser, SCRIPT_BOOLEAN);
@@ -760,11 +773,18 @@ static script_node *parse_boolean(script_parser *parser, script_word_kind word, 
 }
 
 static script_node *parse_conjunction(script_parser *parser) {
-    return parse_boolean(parser, SCRIPT_WORD_AND, SCRIPT_OP_AND, parse_inversion);
+    uint32_t begin = parser->token.begin;
+    script_node *left = parse_inversion(parser);
+    return parse_boolean_behind(parser, left, begin, SCRIPT_WORD_AND, SCRIPT_OP_AND, parse_inversion);
 }
 
 static script_node *parse_disjunction(script_parser *parser) {
-    return parse_boolean(parser, SCRIPT_WORD_OR, SCRIPT_OP_OR, parse_conjunction);
+    uint32_t begin = parser->token.begin;
+    script_node *left = parse_inversion(parser);
+    if (!left || !is_infix(parser->token.word))
+        return left;
+    left = parse_boolean_behind(parser, left, begin, SCRIPT_WORD_AND, SCRIPT_OP_AND, parse_inversion);
+    return parse_boolean_behind(parser, left, begin, SCRIPT_WORD_OR, SCRIPT_OP_OR, parse_conjunction);
 }
 
 /* ---- lambda, conditional, := ---- */

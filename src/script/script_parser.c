@@ -53,10 +53,6 @@ bool script_parser_expect(script_parser *parser, script_word_kind word, const ch
     return false;
 }
 
-base_span script_parser_span(const script_parser *parser) {
-    return script_lexer_span(&parser->lexer, parser->token.begin, parser->token.end);
-}
-
 const char *script_parser_text(script_parser *parser, const script_token *token) {
     return base_name(parser->names, parser->lexer.data + token->begin, token->end - token->begin);
 }
@@ -209,7 +205,7 @@ static void stop(script_parser *parser) {
     script_lexer_next(lexer, &parser->token);
 }
 
-static size_t node_size(script_node_kind kind) {
+static inline size_t node_size(script_node_kind kind) {
     static const uint8_t sizes[] = {[SCRIPT_FORM_LEAF] = offsetof(script_node, a),
                                     [SCRIPT_FORM_PAIR] = offsetof(script_node, c),
                                     [SCRIPT_FORM_LIST] = offsetof(script_node, body),
@@ -217,17 +213,20 @@ static size_t node_size(script_node_kind kind) {
     return sizes[script_form_of(kind)];
 }
 
-script_node *script_parser_node(script_parser *parser, script_node_kind kind) {
-    if (++*parser->nodes >= SCRIPT_NODES_MOST) {
-        if (*parser->nodes == SCRIPT_NODES_MOST) {
-            parser->lexer.line_failed = false;
-            base_diagnostic *d = script_parser_error_at(
-                parser, "T0116", script_parser_span(parser),
-                "the script has more than %u names, numbers and operations", SCRIPT_NODES_MOST);
-            script_parser_help(parser, d, "pass large tables to the kernel as tensors");
-        }
-        stop(parser);
+static void too_many_nodes(script_parser *parser) {
+    if (*parser->nodes == SCRIPT_NODES_MOST) {
+        parser->lexer.line_failed = false;
+        base_diagnostic *d = script_parser_error_at(
+            parser, "T0116", script_parser_span(parser),
+            "the script has more than %u names, numbers and operations", SCRIPT_NODES_MOST);
+        script_parser_help(parser, d, "pass large tables to the kernel as tensors");
     }
+    stop(parser);
+}
+
+script_node *script_parser_node(script_parser *parser, script_node_kind kind) {
+    if (++*parser->nodes >= SCRIPT_NODES_MOST)
+        too_many_nodes(parser);
     script_node *node = base_arena_allocate(parser->arena, node_size(kind));
     node->kind = kind;
     node->height = 1;

@@ -27,13 +27,15 @@ void script_parser_start(script_parser *parser, base_arena *arena, base_diagnost
 void script_parser_advance(script_parser *parser);
 const script_token *script_parser_peek(script_parser *parser);
 static inline bool script_parser_at(const script_parser *parser, script_word_kind word) {
-    return parser->token.kind == SCRIPT_TOKEN_WORD && parser->token.word == word;
+    return parser->token.word == word; /* other tokens have no word */
 }
 /* Takes the word if it is in hand. */
 bool script_parser_take(script_parser *parser, script_word_kind word);
 /* The same, reporting "expected WORD what" otherwise. */
 bool script_parser_expect(script_parser *parser, script_word_kind word, const char *where);
-base_span script_parser_span(const script_parser *parser); /* of the token in hand */
+static inline base_span script_parser_span(const script_parser *parser) { /* of the token in hand */
+    return script_lexer_span(&parser->lexer, parser->token.begin, parser->token.end);
+}
 const char *script_parser_text(script_parser *parser, const script_token *token);
 bool script_parser_text_is(const script_parser *parser, const script_token *token, const char *text);
 /* "the name 'x'", "'+'", "the end of the line": what a message says was found. */
