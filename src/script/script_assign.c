@@ -218,7 +218,7 @@ static bool store_into_name(script_evaluator *e, const script_node *target, cons
 static void assign_name(script_evaluator *e, const script_node *target, script_value value,
                         base_span value_span) {
     const char *name = target->text;
-    script_binding *old = script_find_local(e, name);
+    script_binding *old = script_find_local_name(e, name);
     if (value.kind == SCRIPT_VALUE_SYMBOL) {
         bind_symbol(e, target, value, old);
         return;
@@ -449,7 +449,7 @@ void script_assign(script_evaluator *e, const script_node *target, script_value 
 
 /* A declaration makes a new variable. In an inner block a reader may take it for the one from before. */
 static void warn_hidden(script_evaluator *e, const script_node *target) {
-    script_binding *old = script_find_local(e, target->text);
+    script_binding *old = script_find_local_name(e, target->text);
     bool is_parameter =
         old && (old->kind == SCRIPT_BIND_PARAMETER || (old->value.kind == SCRIPT_VALUE_TENSOR &&
                                                        old->value.as.tensor->kind == IR_TENSOR_PARAMETER));
@@ -477,7 +477,7 @@ static void annotated_let(script_evaluator *e, const script_node *node, script_v
         script_bind(e, name, script_poison(), kind, span);
         return;
     }
-    script_binding *old = script_find_local(e, name);
+    script_binding *old = script_find_local_name(e, name);
     if (old && (old->kind == SCRIPT_BIND_LET || old->kind == SCRIPT_BIND_POINTER) &&
         refuse_immutable(e, old, span, false))
         return;
@@ -509,13 +509,13 @@ static void annotated_let(script_evaluator *e, const script_node *node, script_v
             x = NULL;
         }
     }
-    script_bind(e, name, x ? make_let(e, name, x, span) : script_poison(), kind, span);
+    script_bind_name(e, name, x ? make_let(e, name, x, span) : script_poison(), kind, span);
 }
 
 static void annotated_scalar(script_evaluator *e, const script_node *node, ir_type type, script_value value) {
     const char *name = node->a->text;
     base_span span = node->a->span;
-    script_binding *old = script_find_local(e, name);
+    script_binding *old = script_find_local_name(e, name);
     if (old && (old->kind == SCRIPT_BIND_LET || old->kind == SCRIPT_BIND_POINTER) &&
         refuse_immutable(e, old, span, false))
         return;

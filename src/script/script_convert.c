@@ -383,7 +383,9 @@ bool script_promote(script_evaluator *e, script_value a, script_value b, const i
                      IR_SIZE_LIMIT);
         return false;
     }
-    *x = script_cast(e, *x, common, span);
-    *y = script_cast(e, *y, common, span);
+    if (!ir_type_equal(tx, common))
+        *x = script_cast(e, *x, common, span);
+    if (!ir_type_equal(ty, common))
+        *y = script_cast(e, *y, common, span);
     return *x && *y;
 }

@@ -27,11 +27,8 @@ static void leave_statement(script_evaluator *e) {
         e->stopped = true;
 }
 
-bool script_is_stopped(const script_evaluator *e) {
-    return e->stopped || e->unwinding;
-}
-
-bool script_enter(script_evaluator *e, base_span span) {
+/* What script_enter does where it may not go on: false. */
+bool script_enter_limit(script_evaluator *e, base_span span) {
     if (script_is_stopped(e))
         return false;
     if (e->steps_left == 0) {
@@ -41,30 +38,20 @@ bool script_enter(script_evaluator *e, base_span span) {
         return false;
     }
     e->steps_left--;
-    if (e->depth >= e->depth_limit || e->level >= SCRIPT_MAX_LEVEL) {
-        base_diagnostic *d = script_error(
-            e, "T0281", span,
-            e->calls > 8 ? "calls nested over %u deep: functions of a script may not"
-                         : "nested over %u levels deep: expressions and calls of a script may not",
-            e->calls > 8 ? e->calls : e->depth_limit);
-        if (e->calls > 8)
-            base_help(e->diagnostics, d, "a recursion probably never ends");
-        leave_statement(e);
-        return false;
-    }
-    e->depth++;
-    e->level++;
-    return true;
+    base_diagnostic *d =
+        script_error(e, "T0281", span,
+                     e->calls > 8 ? "calls nested over %u deep: functions of a script may not"
+                                  : "nested over %u levels deep: expressions and calls of a script may not",
+                     e->calls > 8 ? e->calls : e->depth_limit);
+    if (e->calls > 8)
+        base_help(e->diagnostics, d, "a recursion probably never ends");
+    leave_statement(e);
+    return false;
 }
 
 /* Work that grows with its data counts as steps too. */
 void script_charge(script_evaluator *e, size_t items) {
     e->steps_left = e->steps_left > items ? e->steps_left - items : 0;
-}
-
-void script_leave(script_evaluator *e) {
-    e->depth--;
-    e->level--;
 }
 
 bool script_deeper(script_evaluator *e, uint32_t count, base_span span) {
@@ -117,7 +104,13 @@ void script_scope_close(script_evaluator *e) {
 
 enum { FEW_NAMES = 8 }; /* a scope of a block: looked through one by one */
 
+static uint64_t filter_of(const char *name) {
+    return (uint64_t)1 << ((uintptr_t)name >> 4 & 63);
+}
+
 script_binding *script_scope_get(const script_scope *scope, const char *name) {
+    if ((scope->filter & filter_of(name)) == 0)
+        return NULL;
     if (scope->map)
         return base_map_get(scope->map, BASE_KEY(name));
     for (uint32_t i = 0; i < scope->names.count; i++)
@@ -142,6 +135,7 @@ static void scope_add(script_evaluator *e, script_scope *scope, script_binding *
     }
     scope->names.items[count] = binding->name;
     scope->bindings[count] = binding;
+    scope->filter |= filter_of(binding->name);
     scope->names.count++;
     if (count + 1 <= FEW_NAMES)
         return;
@@ -180,7 +174,10 @@ script_binding *script_find(script_evaluator *e, const char *name) {
 }
 
 script_binding *script_find_local(script_evaluator *e, const char *name) {
-    name = base_name_of(e->names, name);
+    return script_find_local_name(e, base_name_of(e->names, name));
+}
+
+script_binding *script_find_local_name(script_evaluator *e, const char *name) {
     for (script_scope *scope = e->scope; scope; scope = scope->parent) {
         script_binding *binding = script_scope_get(scope, name);
         if (binding)
@@ -205,8 +202,12 @@ script_binding *script_scope_bind(script_evaluator *e, script_scope *scope, cons
 
 script_binding *script_bind(script_evaluator *e, const char *name, script_value value,
                             script_binding_kind kind, base_span span) {
+    return script_bind_name(e, base_name_of(e->names, name), value, kind, span);
+}
+
+script_binding *script_bind_name(script_evaluator *e, const char *name, script_value value,
+                                 script_binding_kind kind, base_span span) {
     script_scope *scope = e->scope;
-    name = base_name_of(e->names, name);
     /* global and nonlocal names live in another scope */
     for (script_scope *s = scope; s; s = s->is_function ? NULL : s->parent)
         if (s->elsewhere && base_map_get(s->elsewhere, BASE_KEY(name)))

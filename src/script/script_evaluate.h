@@ -34,6 +34,7 @@ struct script_scope {
         uint32_t count, capacity;
     } names;
     script_binding **bindings; /* one beside each name */
+    uint64_t filter;           /* a bit for each name: most look-ups end here */
 };
 script_scope *script_scope_open(script_evaluator *e, bool is_function);
 void script_scope_close(script_evaluator *e);
@@ -46,6 +47,9 @@ script_binding *script_bind(script_evaluator *e, const char *name, script_value 
 script_value script_lookup(script_evaluator *e, const char *name, base_span span); /* reports T0201 */
 /* The same for a name of e->names, as those of the tree are. */
 script_value script_lookup_name(script_evaluator *e, const char *name, base_span span);
+script_binding *script_find_local_name(script_evaluator *e, const char *name);
+script_binding *script_bind_name(script_evaluator *e, const char *name, script_value value,
+                                 script_binding_kind kind, base_span span);
 script_binding *script_scope_get(const script_scope *scope, const char *name);
 /* One scope alone. */
 script_binding *script_scope_find(script_evaluator *e, const script_scope *scope, const char *name);
@@ -140,10 +144,24 @@ struct script_evaluator {
 base_diagnostic *script_error(script_evaluator *e, const char *code, base_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 enum { SCRIPT_MAX_LEVEL = 1500 }; /* each takes about a kilobyte of the stack */
-bool script_is_stopped(const script_evaluator *e);
+static inline bool script_is_stopped(const script_evaluator *e) {
+    return e->stopped || e->unwinding;
+}
+bool script_enter_limit(script_evaluator *e, base_span span);
 /* Counts a step and a level; false: a limit was reached (reported once). Leave with script_leave. */
-bool script_enter(script_evaluator *e, base_span span);
-void script_leave(script_evaluator *e);
+static inline bool script_enter(script_evaluator *e, base_span span) {
+    if (script_is_stopped(e) || e->steps_left == 0 || e->depth >= e->depth_limit ||
+        e->level >= SCRIPT_MAX_LEVEL)
+        return script_enter_limit(e, span);
+    e->steps_left--;
+    e->depth++;
+    e->level++;
+    return true;
+}
+static inline void script_leave(script_evaluator *e) {
+    e->depth--;
+    e->level--;
+}
 void script_charge(script_evaluator *e, size_t items);
 bool script_may_suggest(const script_evaluator *e);
 /* False, and reported: that many statements more around the block would be too deep for the IR. */

@@ -138,7 +138,7 @@ static bool range_loop(script_evaluator *e, script_value range, base_span span, 
 /* ---- the statement ---- */
 
 static void shadow_warning(script_evaluator *e, const script_node *target) {
-    script_binding *old = script_find_local(e, target->text);
+    script_binding *old = script_find_local_name(e, target->text);
     if (!old || !old->span.file)
         return;
     if (old->value.kind != SCRIPT_VALUE_TENSOR && old->kind != SCRIPT_BIND_LET &&

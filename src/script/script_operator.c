@@ -301,10 +301,12 @@ script_value script_binary(script_evaluator *e, script_operator op, script_value
                            base_span span) {
     if (script_is_poison(a) || script_is_poison(b))
         return script_poison();
-    bool handled = false;
-    script_value layout = script_layout_operator(e, op, a, b, span, &handled);
-    if (handled)
-        return layout;
+    if (op == SCRIPT_OP_MATMUL || a.kind == SCRIPT_VALUE_LAYOUT_SPEC || b.kind == SCRIPT_VALUE_LAYOUT_SPEC) {
+        bool handled = false;
+        script_value layout = script_layout_operator(e, op, a, b, span, &handled);
+        if (handled)
+            return layout;
+    }
     if (a.kind == SCRIPT_VALUE_OBJECT || b.kind == SCRIPT_VALUE_OBJECT)
         return object_binary(e, op, a, b, span);
     if (a.kind == SCRIPT_VALUE_DICT && b.kind == SCRIPT_VALUE_DICT && op == SCRIPT_OP_BITOR)
