@@ -194,7 +194,7 @@ script_value script_word_with_attr(script_evaluator *e, const script_call *call)
             return script_poison();
         }
         if (strcmp(call->receiver.as.kernel->name, name) != 0)
-            call->receiver.as.kernel->name = script_kernel_name(e, name);
+            call->receiver.as.kernel->name = base_name_of(e->names, script_kernel_name(e, name));
     }
     return call->receiver;
 }
