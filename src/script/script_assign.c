@@ -466,6 +466,21 @@ static void warn_hidden(script_evaluator *e, const script_node *target) {
               is_parameter ? "give it a name of its own" : "to change that one, leave the annotation out");
 }
 
+/* A float bound to an integer loses its fraction, as in a store. */
+static void warn_let_truncates(script_evaluator *e, const char *name, script_value value, ir_type to,
+                               base_span span) {
+    bool is_real = value.kind == SCRIPT_VALUE_FLOAT ||
+                   (value.kind == SCRIPT_VALUE_EXPR && value.as.expr->type.kind == IR_TYPE_PRIM &&
+                    num_dtype_is_float((num_dtype)value.as.expr->type.dtype));
+    if (!is_real || !ir_type_is_integer(to))
+        return;
+    base_diagnostic *d =
+        base_report(e->diagnostics, BASE_WARNING, "T0235", span,
+                    "the let '%s' of %s is bound to a float: the value is truncated toward zero", name,
+                    script_type_name(e, to));
+    base_help(e->diagnostics, d, "write T.cast(value, \"%s\") if this is meant", script_type_name(e, to));
+}
+
 static void annotated_let(script_evaluator *e, const script_node *node, script_value annotation,
                           script_value value) {
     const char *name = node->a->text;
@@ -489,6 +504,8 @@ static void annotated_let(script_evaluator *e, const script_node *node, script_v
         return;
     }
     const ir_expr *x = NULL;
+    if (annotation.flag && annotation.as.type.kind == IR_TYPE_PRIM)
+        warn_let_truncates(e, name, value, annotation.as.type, node->c->span);
     if (!script_is_poison(value)) {
         bool pointer = annotation.flag && annotation.as.type.kind == IR_TYPE_POINTER;
         x = annotation.flag && !pointer ? script_to_type(e, value, annotation.as.type, node->c->span)

@@ -476,7 +476,15 @@ static script_flow statement(script_evaluator *e, const script_node *node) {
         break;
     case SCRIPT_GLOBAL:
     case SCRIPT_NONLOCAL:
-        script_declare_elsewhere(e, node);
+        if (is_kernel_rules(e)) { /* assignments there are stores of the kernel */
+            base_diagnostic *d =
+                script_error(e, "T0282", node->span, "%s in a kernel", script_node_name(node->kind));
+            base_help(
+                e->diagnostics, d,
+                "a scalar around an inline function is assigned by its name alone; a value of the module is "
+                "computed in a plain function");
+        } else
+            script_declare_elsewhere(e, node);
         break;
     case SCRIPT_TRY:
         return try_statement(e, node);

@@ -67,6 +67,8 @@ kernel over.py 'for i in T.serial(320):' '    B[i * 7864320] = A[0]'
 try "case F10: an int32 index that overflows is told" 0 'over.py:7:9: warning: .*reaches 2508718080.*T0352' $build_cuda over.py --format line -o k.cu
 kernel f10.py 'i: T.let = tx + 256' 'if tx == 63:' '    B[i * 7864320] = A[0]'
 try "case F10: the access it leads to is reported" 1 'f10.py:8:9: error: .*outside.*T0702' $tirc run f10.py --arg A=ones --arg B=zeros --format line
+kernel f10c.py 'B[319 * 7864320] = A[0]'
+try "case F10: as a constant the index has 64 bits, and is reported" 1 'f10c.py:6:5: error: .B.2508718080.. is outside.*T0702' $tirc run f10c.py --arg A=ones --arg B=zeros --format line
 kernel dtype.py 'x: T.let = T.float33(1)' 'B[tx] = 1'
 try "unknown dtype" 1 'dtype.py:6:[0-9]+: error: .*\[T02' $build_cuda dtype.py --format line -o out/k.cu
 kernel rank.py 'B[tx, 0] = A[tx]'

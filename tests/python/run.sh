@@ -245,6 +245,17 @@ for spelling in 's: T.int32 = n' $'s = T.local_scalar("int32")\ns = n' $'s = T.a
         { [ $number -eq ${first:=$number} ] || { diff "cuda$first" "cuda$number" && diff "tir$first" "tir$number"; } >>log; }
     say $? "case E08: one scalar, whatever its spelling: $(head -n 1 <<<"$spelling")"
 done
+kernel case 'a: T.let[T.int32] = 2.75
+b: T.let[T.int32] = A[n] + 0.5
+c: T.let[T.int32] = T.cast(A[n], "int32")
+d: T.let[T.float32] = n
+C[0] = a + b + c'
+told "case E12: a float bound to a let of an integer is a warning too" 0 case.py -- "8:25 T0235 the let 'a' of int32 is bound to a float" \
+    "9:25 T0235 the let 'b' of int32"
+kernel case 'global s
+nonlocal t
+C[0] = 1'
+told "global and nonlocal are no statements of a kernel" 1 case.py -- "8:5 T0282 a global statement in a kernel" "9:5 T0282 a nonlocal statement"
 kernel case 'C[0] = A[n] + 0.5
 C[1] = -2.75
 C[2] = T.cast(A[n] + 0.5, "int32")'
