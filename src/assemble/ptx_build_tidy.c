@@ -92,7 +92,7 @@ static void drop_unread(tidy *t) {
         changed = false;
         for (size_t n = count; n-- > 0;) {
             const ptx_instruction *i = &t->function->instructions.items[n];
-            if (t->gone[n] || !only_computes(i) || is_read(t, &i->operands[0]))
+            if (t->gone[n] || (i->operand_count > 0 && is_read(t, &i->operands[0])) || !only_computes(i))
                 continue;
             t->gone[n] = changed = true;
             count_instruction(t, i, -1);
@@ -100,7 +100,9 @@ static void drop_unread(tidy *t) {
     }
 }
 
-static void drop_empty_branches(tidy *t) {
+/* True when one went, and with it perhaps the last use of its predicate. */
+static bool drop_empty_branches(tidy *t) {
+    bool dropped = false;
     size_t count = t->function->instructions.count;
     for (size_t n = 0; n < count; n++) {
         const ptx_instruction *i = &t->function->instructions.items[n];
@@ -110,10 +112,11 @@ static void drop_empty_branches(tidy *t) {
         while (next < target && t->gone[next])
             next++;
         if (target == next && target > n) {
-            t->gone[n] = true;
+            t->gone[n] = dropped = true;
             count_instruction(t, i, -1);
         }
     }
+    return dropped;
 }
 
 static bool mentions_unread(const tidy *t, const bool *written, const ptx_index *index) {
@@ -221,8 +224,8 @@ void ptx_build_tidy(ptx_builder *b) {
         count_instruction(&t, &b->function->instructions.items[n], 1);
     drop_empty_branches(&t);
     drop_unread(&t);
-    drop_empty_branches(&t);
-    drop_unread(&t);
+    if (drop_empty_branches(&t))
+        drop_unread(&t);
     compact(&t);
     drop_labels(&t);
     forget_registers(&t);
