@@ -482,6 +482,50 @@ static inline void convert_scales(convert_test *test) {
     free(scale.items), free(fixed.items), free(plain.items);
 }
 
+/* cvt.pack of every type: in[i] holds a and b, other[i] what fills the rest. */
+static inline void convert_packed(convert_test *test) {
+    number_list l = inputs("s32");
+    size_t count = l.count;
+    uint64_t *in = calloc(3 * count, 8), *other = in + count, *out = other + count;
+    for (size_t i = 0; i < count; i++) {
+        in[i] = (uint32_t)l.items[i] | l.items[(i * 7 + 3) % count] << 32;
+        other[i] = (uint32_t)(i * 2654435761u);
+    }
+    EACH(type, "u2", "s2", "u4", "s4", "u8", "s8", "u16", "s16") {
+        unsigned bits = (unsigned)atoi(*type + 1);
+        char text[2048];
+        size_t size = 0;
+        add_text(text, &size, ".version 8.6\n.target sm_90a\n.address_size 64\n%s",
+                 ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2)\n{\n"
+                 ".reg .b32 %w<16>;\n.reg .b64 %d<16>;\n"
+                 "mov.u32 %w8, %ctaid.x;\nmov.u32 %w9, %tid.x;\nmad.lo.s32 %w8, %w8, 256, %w9;\n"
+                 "mul.wide.u32 %d8, %w8, 8;\nld.param.u64 %d9, [p0];\nadd.s64 %d9, %d9, %d8;\n"
+                 "ld.param.u64 %d10, [p1];\nadd.s64 %d10, %d10, %d8;\n"
+                 "ld.param.u64 %d11, [p2];\nadd.s64 %d11, %d11, %d8;\n"
+                 "ld.global.v2.u32 {%w0, %w1}, [%d9];\nld.global.u32 %w2, [%d10];\n");
+        add_text(text, &size, "cvt.pack.sat.%s.s32%s %%w3, %%w0, %%w1%s;\n", *type, bits < 16 ? ".b32" : "",
+                 bits < 16 ? ", %w2" : "");
+        add_text(text, &size, "%s", "cvt.u64.u32 %d2, %w3;\nst.global.u64 [%d11], %d2;\nret;\n}\n");
+        test->forms++, test->values += count;
+        uint64_t bad = test->run(test->user, text, in, other, out, count) ? 0 : 1;
+        int64_t low = **type == 's' ? -((int64_t)1 << (bits - 1)) : 0, high = low + ((int64_t)1 << bits) - 1;
+        for (size_t i = 0; i < count && !bad; i++) {
+            uint64_t want = bits < 16 ? other[i] << 2 * bits : 0;
+            for (int k = 0; k < 2; k++) {
+                int64_t v = (int32_t)(in[i] >> 32 * k);
+                v = v < low ? low : v > high ? high : v;
+                want |= ((uint64_t)v & (((uint64_t)1 << bits) - 1)) << (k ? 0 : bits);
+            }
+            if (out[i] != (want & UINT32_MAX) && bad++ < 3)
+                printf("cvt.pack.sat.%s of %#llx: %#llx, expected %#llx\n", *type, (unsigned long long)in[i],
+                       (unsigned long long)out[i], (unsigned long long)(want & UINT32_MAX));
+        }
+        test->failures += bad;
+    }
+    free(in);
+    free(l.items);
+}
+
 /* Around all 2^16 numbers of the 16-bit types, where rounding decides. */
 static inline void convert_every_target(convert_test *test) {
     EACH(to, "f16", "bf16") {
@@ -501,6 +545,7 @@ static inline void convert_all(convert_test *test) {
     convert_scalars(test);
     convert_pairs(test);
     convert_scales(test);
+    convert_packed(test);
     convert_every_target(test);
 }
 #endif

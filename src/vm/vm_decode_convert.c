@@ -374,12 +374,13 @@ static void stochastic_conversion(vm_decoder *d, ptx_type to) {
 static void packed_integers(vm_decoder *d) {
     const ptx_instruction *i = d->instruction;
     unsigned bits = ptx_type_bits(i->type);
+    bool is_signed = vm_decode_signed(i->type) || i->type == PTX_TYPE_S4 || i->type == PTX_TYPE_S2;
     uint32_t part[2];
     for (unsigned k = 0; k < 2; k++) {
         uint32_t value =
             vm_decode_lane_new(d, VM_LANE_SEXT32, vm_decode_read(d, k + 1, PTX_TYPE_S32), NONE, NONE, 0);
         value = vm_decode_lane_new(d, VM_LANE_SATURATE64, value, NONE, NONE,
-                                   bits | (vm_decode_signed(i->type) ? 0x100 : 0) | 0x200);
+                                   bits | (is_signed ? 0x100 : 0) | 0x200);
         part[k] = vm_decode_lane_new(d, VM_LANE_TRUNC64, value, NONE, NONE, 0);
     }
     uint32_t to = vm_decode_write(d, 0, PTX_TYPE_U32), mask = vm_decode_constant(d, (1u << bits) - 1, false);

@@ -30,14 +30,15 @@ PART(to_integers)
 PART(scalars)
 PART(pairs)
 PART(scales)
+PART(packed)
 PART(stochastic)
 PART(every_target)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        UNIT_WITH_ARENA(integers),   UNIT_WITH_ARENA(to_integers),  UNIT_WITH_ARENA(scalars),
-        UNIT_WITH_ARENA(pairs),      UNIT_WITH_ARENA(every_target), UNIT_WITH_ARENA(scales),
-        UNIT_WITH_ARENA(stochastic),
+        UNIT_WITH_ARENA(integers), UNIT_WITH_ARENA(to_integers),  UNIT_WITH_ARENA(scalars),
+        UNIT_WITH_ARENA(pairs),    UNIT_WITH_ARENA(every_target), UNIT_WITH_ARENA(scales),
+        UNIT_WITH_ARENA(packed),   UNIT_WITH_ARENA(stochastic),
     };
     return cmocka_run_group_tests_name("vm_convert", tests, NULL, NULL);
 }
