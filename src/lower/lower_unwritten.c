@@ -102,16 +102,22 @@ static void find_given(void *user, const ir_expr *e) {
         base_vector_push(st->context->arena, &st->given, m);
 }
 
+static const ir_where tensors = {.effects = IR_INSIDE_TENSOR};
+
 static void expression(void *user, const ir_expr **e) {
     state *st = user;
     if (!st->is_first && ((*e)->effects & IR_FLAG_READS)) {
         strict_reads(st, *e);
-        ir_expr_visit(*e, lazy_read, st);
+        ir_expr_visit_where(*e, &tensors, lazy_read, st);
     }
-    ir_expr_visit(*e, find_given, st);
+    ir_expr_visit_where(*e, &tensors, find_given, st);
 }
 
 /* ---- statements ---- */
+
+static bool is_local(const ir_stmt *s) {
+    return s->kind == IR_STMT_ALLOCATE && s->as.allocate.tensor->type.scope == IR_SCOPE_LOCAL;
+}
 
 static void walk(state *st, ir_stmt *s);
 
@@ -164,7 +170,7 @@ static void walk(state *st, ir_stmt *s) {
     st->given.count = 0;
     ir_stmt_expressions(s, expression, st);
     if (s->kind == IR_STMT_DECLARE && s->as.declare.tensor->data)
-        ir_expr_visit(s->as.declare.tensor->data, find_given, st);
+        ir_expr_visit_where(s->as.declare.tensor->data, &tensors, find_given, st);
     for (size_t i = 0; i < st->given.count; i++)
         set_written(st, st->given.items[i]);
     switch (s->kind) {
@@ -172,7 +178,7 @@ static void walk(state *st, ir_stmt *s) {
         walk_block(st, s);
         break;
     case IR_STMT_ALLOCATE:
-        if (st->is_first && s->as.allocate.tensor->type.scope == IR_SCOPE_LOCAL) {
+        if (st->is_first && is_local(s)) {
             mark *m = BASE_NEW(st->context->arena, mark);
             *m = (mark){.tensor = s->as.allocate.tensor,
                         .depth = (uint32_t)st->loops.count,
@@ -201,6 +207,8 @@ static void walk(state *st, ir_stmt *s) {
 }
 
 void lower_unwritten(lower_context *context) {
+    if (!lower_any_statement(context->function->body, is_local))
+        return;
     state st = {.context = context, .marks = base_map_create(context->arena), .is_first = true};
     st.met = base_map_create(context->arena);
     base_vector_push(context->arena, &st.ends, 0); /* statements count from 1 */
