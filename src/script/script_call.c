@@ -72,9 +72,9 @@ static const script_value *argument_at(const script_call *call, const char *name
     const script_signature *s = script_signature_of(call->word, &parameters);
     size_t size = strlen(name);
     for (size_t i = 0; i < s->count; i++)
-        if (is_parameter(call->word, &parameters[i], name, size)) {
+        if (call->given[i] && is_parameter(call->word, &parameters[i], name, size)) {
             *index = i;
-            return call->given[i] && call->value[i].kind != SCRIPT_VALUE_NONE ? &call->value[i] : NULL;
+            return call->value[i].kind != SCRIPT_VALUE_NONE ? &call->value[i] : NULL;
         }
     return NULL;
 }
