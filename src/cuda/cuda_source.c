@@ -20,8 +20,9 @@ static void find_source(void *user, const ir_expr *e) {
 }
 
 static void find_in_expression(void *user, const ir_expr **e) {
+    static const ir_where calls = {.effects = IR_FLAG_WRITES};
     if (*e)
-        ir_expr_visit(*e, find_source, user);
+        ir_expr_visit_where(*e, &calls, find_source, user);
 }
 
 static void find_in_statement(void *user, ir_stmt *statement) {

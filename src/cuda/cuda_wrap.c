@@ -82,8 +82,12 @@ static void mark(search_state *s, const void *object, cuda_context context) {
         base_map_set(s->w->contexts[context], BASE_KEY(object), s);
 }
 
+static bool is_number(const ir_expr *e) {
+    return e->op == IR_INT || e->op == IR_FLOAT;
+}
+
 static void search(search_state *s, const ir_expr *e, cuda_context context) {
-    if (!e || base_map_get(s->seen[context], BASE_KEY(e)))
+    if (!e || is_number(e) || base_map_get(s->seen[context], BASE_KEY(e)))
         return;
     base_map_set(s->seen[context], BASE_KEY(e), s);
     if (e->op == IR_VAR || e->op == IR_REGISTER)
@@ -151,7 +155,7 @@ void cuda_find_contexts(cuda_writer *w) {
         for (size_t i = s.writers.count; i-- > 0;) {
             cuda_context context = cuda_value_context(w, s.writers.items[i]);
             const ir_expr *value = written_value(s.writers.items[i]);
-            if (base_map_get(s.seen[context], BASE_KEY(value)))
+            if (is_number(value) || base_map_get(s.seen[context], BASE_KEY(value)))
                 continue;
             search(&s, value, context);
             changed = true;
