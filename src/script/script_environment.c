@@ -60,6 +60,8 @@ bool script_deeper(script_evaluator *e, uint32_t count, base_span span) {
         return true;
     }
     script_error(e, "T0281", span, "over %d loops and branches inside each other", IR_STATEMENT_LIMIT - 20);
+    if (e->calls > 0) /* a recursion, which would go on beside this */
+        leave_statement(e);
     return false;
 }
 

@@ -135,6 +135,7 @@ struct script_evaluator {
     uint32_t ir_depth;     /* statements around the block that is filled */
     uint32_t inline_depth; /* ir_depth where the statements of an inline function began; 0: none runs */
     unsigned lazy_depth;   /* inside a side that may not be evaluated */
+    unsigned error_bodies; /* inside bodies that are looked at for their errors alone */
     uint32_t temporary;
     BASE_VECTOR(script_set_key) function_keys; /* script_launch.c: what func_attr was given */
     struct script_choice *choice;              /* script_frame.c: the T.If that is open */

@@ -21,14 +21,19 @@ void script_body(script_evaluator *e, ir_stmt *block, const script_nodes *body) 
 
 /* Statements whose frame is broken still show their own errors; what they build is thrown away. The names
  * that they bind may have been meant for what follows: those say nothing more. */
+enum { MOST_ERROR_BODIES = 8 };
+
 static void body_for_errors(script_evaluator *e, const script_nodes *body) {
     ir_stmt *outer = e->block;
-    if (!script_deeper(e, 1, e->statement))
+    /* a recursion whose end is wrong would go on in both sides of each level */
+    if (e->error_bodies >= MOST_ERROR_BODIES || !script_deeper(e, 1, e->statement))
         return;
+    e->error_bodies++;
     e->block = ir_stmt_create(e->module, IR_STMT_BLOCK, e->statement);
     script_scope *scope = script_scope_open(e, false);
     script_statements(e, body);
     script_scope_close(e);
+    e->error_bodies--;
     for (size_t i = 0; i < scope->names.count; i++)
         if (!script_find_local(e, scope->names.items[i]))
             script_bind(e, scope->names.items[i], script_poison(), SCRIPT_BIND_PLAIN, BASE_NO_SPAN);

@@ -528,6 +528,36 @@ told "everything that is wrong, in one run" 1 wrong.py -- \
     "37:9 T0389 this 's' is new, and hides the one from before" "38:12 T0261 division by zero" \
     "40:14 T0240 a kernel cannot loop over a list" "41:16 T0201 name 'nobody' is not defined" "42:7 T0212 an index" \
     "44:5 T0388 this is never reached"
+cat >trees.py <<'E8'
+from tvm.script import tirx as T
+
+
+@T.inline
+def broken(lo, hi):
+    if hi - T.nothing == 1:
+        pass
+    else:
+        broken(lo, (lo + hi) // 2)
+        broken((lo + hi) // 2, hi)
+
+
+@T.inline
+def grows(to, n):
+    if n > 1:
+        grows(to, n // 2)
+        grows(to, n - 1)
+
+
+@T.prim_func
+def k(C: T.Buffer((16,), "int32"), n: T.int32):
+    T.device_entry()
+    tx = T.thread_id([1])
+    broken(0, 8)
+    grows(C, n)
+    C[0] = nobody
+E8
+told "recursions in two directions end, and what follows is looked at" 1 trees.py -- "6:15 T0202" "15:5 T0281 over 180 loops and branches" \
+    "26:12 T0201 name 'nobody' is not defined"
 cat >grow.py <<'E4'
 text = "a" * (1 << 40)
 numbers = [0] * (1 << 21)
