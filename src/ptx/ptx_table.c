@@ -352,6 +352,8 @@ static ptx_spelling *spell(ptx_table *table, const ptx_instruction *instruction)
     for (unsigned i = 0; i < count; i++) {
         if (ptx_form_takes_modifiers(&forms[i], instruction)) {
             spelling->forms[spelling->form_count++] = &forms[i];
+            for (unsigned k = 0; k < forms[i].operand_count; k++)
+                spelling->has_range |= forms[i].operands[k].range != PTX_RANGE_NONE;
             lowest = lowest == 0 || forms[i].version < lowest ? forms[i].version : lowest;
         }
     }

@@ -101,6 +101,7 @@ typedef struct ptx_spelling {
     ptx_mod mods[PTX_MODS_MAX];
     unsigned form_count;
     const ptx_form **forms; /* those that take the modifiers */
+    bool has_range;         /* an operand of one of them takes some constants only */
     unsigned version;       /* lowest that knows one of the forms and each modifier */
     uint32_t number;        /* counts the spellings of a table from 0 */
     struct ptx_spelling *next;

@@ -55,6 +55,29 @@ static const char *complaint(base_arena *arena, const char *target, const char *
                              d->help ? d->help : "");
 }
 
+/* Instructions of one form are alike in all but a constant: each is looked at. */
+static void constants_are_looked_at_each_time(void **state) {
+    static const struct {
+        const char *good, *bad;
+    } cases[] = {
+        {"bar.sync 3;", "bar.sync 16;"},
+        {"bar.sync 1, 64;", "bar.sync 1, 65;"},
+        {"barrier.sync 15;", "barrier.sync 99;"},
+        {"setmaxnreg.inc.sync.aligned.u32 240;", "setmaxnreg.inc.sync.aligned.u32 25;"},
+        {"bfe.u32 %r1, %r2, 8, 3;", "bfe.u32 %r1, %r2, 300, 3;"},
+        {"lop3.b32 %r1, %r2, %r3, %r4, 0x96;", "lop3.b32 %r1, %r2, %r3, %r4, 256;"},
+        {"cp.async.wait_group 1;", "cp.async.wait_group -1;"},
+        {"shf.l.wrap.b32 %r1, %r2, %r3, 4;", "shf.l.wrap.b32 %r1, %r2, %rd3, 4;"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *twice = base_arena_format(*state, "%s\n\t%s", cases[i].good, cases[i].good);
+        assert_string_equal(complaint(*state, "sm_90a", twice), "");
+        const char *both = base_arena_format(*state, "%s\n\t%s", cases[i].good, cases[i].bad);
+        if (strncmp(complaint(*state, "sm_90a", both), "T0602", 5) != 0)
+            fail_msg("taken: %s", both);
+    }
+}
+
 static void messages_say_what_is_accepted(void **state) {
     static const struct {
         const char *target, *body, *expected[3];
@@ -242,6 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         UNIT_WITH_ARENA(every_row_of_the_table_reads),
         cmocka_unit_test(names_lead_back),
+        UNIT_WITH_ARENA(constants_are_looked_at_each_time),
         UNIT_WITH_ARENA(messages_say_what_is_accepted),
         UNIT_WITH_ARENA(groups_of_a_kernel),
         UNIT_WITH_ARENA(other_orders_of_modifiers_are_accepted),
