@@ -537,8 +537,10 @@ uint64_t vm_tmem_plain_begin(vm_tmem *t, const vm_tmem_area *area, const vm_tmem
     if (column >= VM_TMEM_COLUMNS || area->columns > VM_TMEM_COLUMNS - column || t->half_rows)
         return 0;
     const unsigned slot = t->slot_of[column];
+    if (slot == 0)
+        return 0;
     const vm_tmem_allocation *a = &t->allocations[slot - 1];
-    if (slot == 0 || t->slot_of[end - 1] != slot || a->owner != visitor->owner ||
+    if (t->slot_of[end - 1] != slot || a->owner != visitor->owner ||
         (a->warp != (visitor->agent & (VM_TMEM_ENGINE - 1)) && visitor->acquired <= a->event))
         return 0;
     const uint64_t grains = grains_of(area);

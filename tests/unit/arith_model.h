@@ -40,8 +40,12 @@ static inline wide operate(model *m, ir_op op, wide a, wide b) {
         return a + b;
     case IR_SUB:
         return a - b;
-    case IR_MUL:
-        return a * b;
+    case IR_MUL: { /* two of 64 bits may need 128 without a sign: the low bits are right all the same */
+        wide product;
+        if (__builtin_mul_overflow(a, b, &product))
+            m->overflows = true;
+        return product;
+    }
     case IR_FLOORDIV:
         return floor_divide(a, b);
     case IR_FLOORMOD:
