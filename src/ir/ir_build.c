@@ -254,11 +254,10 @@ const ir_expr *ir_make(ir_module *module, ir_op op, ir_type type, const ir_expr 
 
 const ir_expr *ir_int(ir_module *module, num_dtype dtype, int64_t value) {
     value = num_wrap(dtype, value);
-    const ir_expr **recent =
-        &module->intern->ints[((uint64_t)value + (uint64_t)dtype * 37) % IR_RECENT_INTS];
+    const ir_expr **recent = &module->intern->ints[((uint64_t)value + (uint64_t)dtype * 37) % IR_RECENT_INTS];
     if (!*recent || (*recent)->at.integer != value || (*recent)->type.dtype != dtype)
-        *recent = ir_intern_expr(module, IR_INT, ir_type_prim(dtype, 1), NULL, 0,
-                                 (ir_attribute){.integer = value});
+        *recent =
+            ir_intern_expr(module, IR_INT, ir_type_prim(dtype, 1), NULL, 0, (ir_attribute){.integer = value});
     module->next_expr = module->intern->next_expr;
     return *recent;
 }

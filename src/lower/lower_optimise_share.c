@@ -25,8 +25,8 @@ typedef struct state {
     size_t statement;
     unsigned arm; /* 1, 2: sides of a branch; 0: elsewhere */
     bool below;
-    base_map *active; /* ir_expr id + 1 -> variable's use */
-    ir_where where;   /* as large as the smallest one */
+    base_map *active;   /* ir_expr id + 1 -> variable's use */
+    ir_where where;     /* as large as the smallest one */
     ir_memo *rewritten; /* with those that are active now */
 } state;
 

@@ -418,7 +418,8 @@ static void rewrite_guarded(rewrite_state *state, ir_stmt *s) {
     case IR_STMT_BLOCK:
         for (size_t i = 0; i < s->as.block.body.count; i++) {
             ir_stmt *inner = s->as.block.body.items[i];
-            if (inner->kind != IR_STMT_IF && inner->kind != IR_STMT_EVALUATE) { /* says nothing about the rest */
+            if (inner->kind != IR_STMT_IF &&
+                inner->kind != IR_STMT_EVALUATE) { /* says nothing about the rest */
                 rewrite_guarded(state, inner);
                 continue;
             }

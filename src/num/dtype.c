@@ -17,8 +17,10 @@ num_dtype num_dtype_find(const char *name, size_t size) {
     if (size == 0)
         return NUM_DTYPE_NONE;
     for (unsigned i = NUM_DTYPE_NONE + 1; i < NUM_DTYPE_COUNT; i++) {
-        bool is_name = strlen(num_dtype_rows[i].name) == size && memcmp(num_dtype_rows[i].name, name, size) == 0;
-        bool is_alias = strlen(num_dtype_rows[i].alias) == size && memcmp(num_dtype_rows[i].alias, name, size) == 0;
+        bool is_name =
+            strlen(num_dtype_rows[i].name) == size && memcmp(num_dtype_rows[i].name, name, size) == 0;
+        bool is_alias =
+            strlen(num_dtype_rows[i].alias) == size && memcmp(num_dtype_rows[i].alias, name, size) == 0;
         if (is_name || is_alias)
             return (num_dtype)i;
     }

@@ -63,8 +63,8 @@ static inline int64_t num_wrap(num_dtype dtype, int64_t value) {
     return num_dtype_class(dtype) == NUM_SIGNED ? (int64_t)word >> (64 - bits)
                                                 : (int64_t)(word >> (64 - bits));
 }
-int64_t num_minimum(num_dtype dtype);             /* smallest value of an integer dtype */
-uint64_t num_maximum(num_dtype dtype);            /* largest value of an integer dtype */
+int64_t num_minimum(num_dtype dtype);  /* smallest value of an integer dtype */
+uint64_t num_maximum(num_dtype dtype); /* largest value of an integer dtype */
 /* Division. The divisor must not be 0; minimum / -1 wraps. The dtype says signedness. Operands are values of
  * the dtype, extended as above. */
 int64_t num_floor_divide(num_dtype dtype, int64_t a, int64_t b);
