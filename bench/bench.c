@@ -214,6 +214,10 @@ static void bench_machine(bool has_opencl) {
         }
         printf("%-26s %8.1f ms %8.1f |", r->name, 1e3 * c, 1e3 * opencl);
         for (int l = 0; l < 3; ++l) {
+            if (strcmp(levels[l], tirc_level()) > 0) {
+                printf(" %8s    %5s %6s   |", "-", "-", "-"); /* this processor lacks it */
+                continue;
+            }
             memset(out, 0, 4 * r->out_elements);
             double vm = machine_time(r, a, b, out, levels[l]);
             printf(" %8.1f %5.1f %6.2f%s |", 1e3 * vm, vm / c, vm / opencl,
