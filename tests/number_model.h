@@ -173,22 +173,28 @@ static inline uint64_t model_overflow(const model_type *t, uint64_t sign, bool s
     return t->top == TOP_ONES ? sign | model_all_ones(t) : model_nan(t); /* e4m3 keeps the sign */
 }
 
-/* The bits, as they lie in memory, of a value rounded to a float type. e8m0 takes the magnitude. */
-static inline uint64_t model_encode(const model_type *t, exact value, model_rounding r, bool saturate) {
-    if (value.nan)
-        return model_nan(t);
-    value.negative = value.negative && model_has_sign(t);
-    uint64_t sign = value.negative ? model_sign(t) : 0, largest = model_largest(t), low = 0,
-             high = largest + 1;
-    if (value.infinite)
-        return model_overflow(t, sign, saturate) << t->unused;
-    while (high - low > 1) { /* low: the last code whose number is not larger */
+/* The last code whose number is not larger than the finite value's. */
+static inline uint64_t model_below(const model_type *t, exact value) {
+    uint64_t low = 0, high = model_largest(t) + 1;
+    while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         if (exact_compare(model_magnitude(t, middle), value) <= 0)
             low = middle;
         else
             high = middle;
     }
+    return low;
+}
+
+/* The bits, as they lie in memory, of a value rounded to a float type. e8m0 takes the magnitude. */
+static inline uint64_t model_encode(const model_type *t, exact value, model_rounding r, bool saturate) {
+    if (value.nan)
+        return model_nan(t);
+    value.negative = value.negative && model_has_sign(t);
+    uint64_t sign = value.negative ? model_sign(t) : 0, largest = model_largest(t);
+    if (value.infinite)
+        return model_overflow(t, sign, saturate) << t->unused;
+    uint64_t low = model_below(t, value);
     exact at = model_magnitude(t, low);
     int against = exact_compare(value, at);
     if (against > 0) { /* less than zero: below the least number of e8m0, which then is the result */
@@ -205,14 +211,7 @@ static inline uint64_t model_encode(const model_type *t, exact value, model_roun
 /* PTX's .rs: the code below a finite value, and in units of 2^-digits the part of the way to the next code
  * that the value has gone; UINT32_MAX: a whole step past the largest. */
 static inline uint64_t model_stochastic(const model_type *t, exact value, unsigned digits, uint32_t *part) {
-    uint64_t low = 0, high = model_largest(t) + 1;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (exact_compare(model_magnitude(t, middle), value) <= 0)
-            low = middle;
-        else
-            high = middle;
-    }
+    uint64_t low = model_below(t, value);
     exact at = model_magnitude(t, low);
     exact next = {.significand = at.significand + 1, .exponent = at.exponent};
     if (exact_compare(value, next) >= 0) {
